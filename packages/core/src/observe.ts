@@ -1,0 +1,126 @@
+/**
+ * What follows from a sight of the lock, whether it came as an answer, by the watch or as the echo of our own write.
+ * Upholds G1: a sight of anything but our own record ends the term at once, and no term is ever won back by looking.
+ */
+import { backToNormal, type Draft, endTerm, lose, refuse } from "./draft.ts";
+import { elapsedMs } from "./instant.ts";
+import type { Attempt, Knowledge } from "./machine.ts";
+import { attemptOf, heldUntilMs } from "./questions.ts";
+import { isRelease, type LockView, sameRecord } from "./record.ts";
+
+/** One renewal may have been under way when its process died; a second one proves that a twin lives. */
+const renewalsThatProveATwin = 2;
+
+export function observe(d: Draft, view: LockView): void {
+  const { state } = d;
+  if (view.revision < state.revision) return;
+  state.heardAtMs = d.at.monoMs;
+  const before = state.lock;
+  if (before.kind === "present" && before.view.version === view.version) return;
+
+  rememberVanishedHolder(d, before, view);
+  state.lock = { kind: "present", view, sinceMs: d.at.monoMs };
+  state.revision = view.revision;
+  state.observations += 1;
+  state.mustRead = false;
+  backToNormal(d);
+  const attempt = attemptOf(state, view.record);
+  const onlyMetadataChanged =
+    before.kind === "present" && before.view.uid === view.uid && sameRecord(before.view.record, view.record);
+  // What was sent over an older version can no longer be committed, so only the record that stands is kept.
+  if (attempt) state.attempts = [attempt];
+
+  switch (state.phase.name) {
+    case "campaigning":
+      if (attempt) startTerm(d, attempt, view);
+      else watchForTwin(d, before, view);
+      break;
+    case "leading":
+    case "draining":
+      if (attempt?.purpose === "renew") confirm(d, attempt);
+      else if (!onlyMetadataChanged) {
+        const isOurs = view.record.holderIdentity === d.config.identity;
+        lose(d, isOurs ? "overwritten" : "taken-over", false);
+      }
+      break;
+    case "releasing": {
+      const { reason, cooldownMs } = state.phase;
+      if (attempt?.purpose === "release") endTerm(d, reason, true, cooldownMs);
+      else if (!attempt && !onlyMetadataChanged) endTerm(d, reason, false, cooldownMs);
+      break;
+    }
+  }
+}
+
+/** The lock does not exist (any more). */
+export function observeAbsent(d: Draft): void {
+  const { state } = d;
+  state.heardAtMs = d.at.monoMs;
+  state.mustRead = false;
+  if (state.lock.kind === "absent") return;
+  rememberVanishedHolder(d, state.lock, undefined);
+  state.lock = { kind: "absent", sinceMs: d.at.monoMs };
+  state.observations += 1;
+  if (state.phase.name === "leading" || state.phase.name === "draining") lose(d, "lock-deleted", false);
+  else if (state.phase.name === "releasing") endTerm(d, state.phase.reason, false, state.phase.cooldownMs);
+}
+
+/**
+ * A holder passes its right on by letting go or by not renewing. A lock that was deleted, replaced or emptied by hand
+ * breaks that chain: its last holder may be working still, and has its full time.
+ */
+function rememberVanishedHolder(d: Draft, before: Knowledge, view: LockView | undefined): void {
+  if (before.kind !== "present" || before.view.record.holderIdentity === "") return;
+  if (attemptOf(d.state, before.view.record)) return;
+  const isSameLock = view !== undefined && view.uid === before.view.uid;
+  const wasHandedOn = isSameLock && (view.record.holderIdentity !== "" || isRelease(view.record));
+  if (wasHandedOn) return;
+  d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, heldUntilMs(d.config, before));
+}
+
+function startTerm(d: Draft, attempt: Attempt, view: LockView): void {
+  if (attempt.purpose !== "acquire" || attempt.campaign !== d.state.campaign) return;
+  // Learned too late: the right that this write gave is over, and a new one must be asked for.
+  if (elapsedMs(attempt.sent, d.at) >= d.config.timings.renewDeadlineMs) return;
+  const { acquireTime, leaseTransitions } = view.record;
+  d.state.phase = {
+    name: "leading",
+    term: { token: view.revision, sent: attempt.sent, acquireTime, leaseTransitions },
+  };
+  if (d.state.stopping) {
+    // Won while being asked to leave: nothing was started, so it can be given back at once.
+    d.state.phase = { name: "releasing", term: d.state.phase.term, reason: "shutdown", cooldownMs: 0 };
+    return;
+  }
+  d.effects.push({ type: "term-started", token: view.revision });
+}
+
+function confirm(d: Draft, attempt: Attempt): void {
+  const { phase } = d.state;
+  if (phase.name !== "leading" && phase.name !== "draining") return;
+  // A right that has lapsed is not extended by an answer that comes afterwards, e.g. to a process that was frozen.
+  if (elapsedMs(phase.term.sent, d.at) >= d.config.timings.hardDeadlineMs) return;
+  d.state.phase = { ...phase, term: { ...phase.term, sent: attempt.sent } };
+  d.effects.push({ type: "renewed" });
+}
+
+function watchForTwin(d: Draft, before: Knowledge, view: LockView): void {
+  if (view.record.holderIdentity !== d.config.identity) {
+    d.state.twinRenewals = 0;
+    return;
+  }
+  const wasSeenBefore =
+    before.kind === "present" &&
+    before.view.uid === view.uid &&
+    before.view.record.holderIdentity === d.config.identity &&
+    !sameRecord(before.view.record, view.record);
+  if (!wasSeenBefore) return;
+  d.state.twinRenewals += 1;
+  if (d.state.twinRenewals < renewalsThatProveATwin) return;
+  refuse(
+    d,
+    "duplicate-identity",
+    `another live process holds the lock with this candidate's own identity ${JSON.stringify(d.config.identity)}; ` +
+      "give each replica its own, for example its pod name",
+  );
+}

@@ -1,0 +1,66 @@
+/** What can be asked of a state at a moment. Each answer asks the clock, never a flag that somebody had to set in time. */
+import { elapsedMs, type Instant } from "./instant.ts";
+import type { Attempt, Config, Knowledge, State, Term } from "./machine.ts";
+import { type LeaderRecord, sameRecord } from "./record.ts";
+
+/** The term that is being served, or whose work has not been reported stopped yet. */
+export function termOf(state: State): Term | undefined {
+  const { phase } = state;
+  return phase.name === "idle" || phase.name === "campaigning" || phase.name === "releasing"
+    ? undefined
+    : phase.term;
+}
+
+/** Whether the term's work may run at this very moment (G1). */
+export function mayWork(config: Config, state: State, at: Instant): boolean {
+  const { phase } = state;
+  if (phase.name !== "leading" && phase.name !== "draining" && phase.name !== "lost") return false;
+  if (phase.name === "lost" && !phase.valid) return false;
+  return elapsedMs(phase.term.sent, at) < config.timings.hardDeadlineMs;
+}
+
+/** Who leads, as far as this candidate can know: a holder whose time has run out is nobody. */
+export function leaderAt(config: Config, state: State, at: Instant): string | undefined {
+  const { phase, lock } = state;
+  if (phase.name === "leading" || phase.name === "draining" || phase.name === "releasing") {
+    return elapsedMs(phase.term.sent, at) < config.timings.leaseDurationMs ? config.identity : undefined;
+  }
+  if (lock.kind !== "present" || lock.view.record.holderIdentity === "") return undefined;
+  if (attemptOf(state, lock.view.record)) return undefined;
+  return at.monoMs < heldUntilMs(config, lock) ? lock.view.record.holderIdentity : undefined;
+}
+
+/** The write of this process that put the record there, if one did. */
+export function attemptOf(state: State, record: LeaderRecord): Attempt | undefined {
+  return state.attempts.find((attempt) => sameRecord(attempt.record, record));
+}
+
+/** Until when the holder of this lock may be working, counted from when we learned of it, by our own clock. */
+export function heldUntilMs(config: Config, lock: Knowledge & { kind: "present" }): number {
+  return lock.sinceMs + durationMs(config, lock.view.record);
+}
+
+/** The duration that the holder wrote; without a usable one, our own. */
+export function durationMs(config: Config, record: LeaderRecord): number {
+  const seconds = record.leaseDurationSeconds;
+  return seconds === undefined ? config.timings.leaseDurationMs : seconds * 1_000;
+}
+
+/** From when on this candidate may write itself into the lock; undefined while it does not know the lock. */
+export function mayTakeAtMs(config: Config, state: State): number | undefined {
+  const { lock } = state;
+  switch (lock.kind) {
+    case "unknown":
+      return undefined;
+    case "absent": {
+      const unseenHolderUntilMs = config.waitWhenAbsent ? lock.sinceMs + config.timings.leaseDurationMs : 0;
+      return Math.max(state.vanishedHolderUntilMs, unseenHolderUntilMs);
+    }
+    case "present": {
+      const { record } = lock.view;
+      // A record that this very process wrote is nobody's: its own term is over, and anybody else's would have replaced it.
+      const isNobodys = record.holderIdentity === "" || attemptOf(state, record) !== undefined;
+      return Math.max(state.vanishedHolderUntilMs, isNobodys ? 0 : heldUntilMs(config, lock));
+    }
+  }
+}
