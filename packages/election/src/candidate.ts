@@ -1,0 +1,189 @@
+/**
+ * Runs the state machine of core against a lock, a clock and a random source: performs its effects, feeds it events, and
+ * wakes it when it asked to be woken. Makes no decision of its own, so that what the simulator proves of core holds here.
+ *
+ * Does not know what the work is: it tells its owner what happened to the term, and is told when the work has stopped.
+ */
+import {
+  type Answer,
+  type Config,
+  clockJumpMs,
+  type Effect,
+  type Event,
+  type Instant,
+  initialState,
+  leaderAt,
+  mayWork,
+  nextWakeMs,
+  type State,
+  step,
+  termOf,
+} from "@tenure/core";
+import type { Clock } from "./clock.ts";
+import type { Lock } from "./lock.ts";
+
+/** The effects that concern the owner rather than the lock. */
+export type Notice = Exclude<Effect, { type: "read" | "write" | "cancel" }>;
+
+/** The events that the owner may cause. */
+export type Command = Extract<Event, { type: "start" | "stop" | "step-down" | "work-stopped" }>;
+
+export interface CandidateParts {
+  readonly config: Config;
+  readonly lock: Lock;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly onNotice: (notice: Notice) => void;
+}
+
+export class Candidate {
+  readonly #parts: CandidateParts;
+  readonly #requests = new Map<number, AbortController>();
+  readonly #queue: Event[] = [];
+  #state: State = initialState;
+  #isStepping = false;
+  #watch: AbortController | undefined;
+  #cancelGuard: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #timerMs = Number.POSITIVE_INFINITY;
+
+  constructor(parts: CandidateParts) {
+    this.#parts = parts;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Whether the term's work may run at this very moment, by the clock. */
+  mayWork(): boolean {
+    return mayWork(this.#parts.config, this.#state, this.#parts.clock.now());
+  }
+
+  leader(): string | undefined {
+    return leaderAt(this.#parts.config, this.#state, this.#parts.clock.now());
+  }
+
+  send(command: Command): void {
+    if (command.type === "start") this.#startWatch();
+    this.#dispatch(command);
+  }
+
+  /** An owner that answers a notice with a command does so within a step; such events wait for their turn. */
+  #dispatch(event: Event): void {
+    this.#queue.push(event);
+    if (this.#isStepping) return;
+    this.#isStepping = true;
+    try {
+      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
+    } finally {
+      this.#isStepping = false;
+    }
+    this.#setTimer();
+    this.#guardAgainstSuspension();
+  }
+
+  #step(event: Event): void {
+    const { config, clock, random } = this.#parts;
+    const { state, effects } = step(config, this.#state, event, clock.now(), random());
+    this.#state = state;
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #perform(effect: Effect): void {
+    const { lock, onNotice } = this.#parts;
+    switch (effect.type) {
+      case "read":
+        this.#request(effect.id, (signal) => lock.read(signal));
+        return;
+      case "write":
+        this.#request(effect.id, (signal) => lock.write(effect.record, effect.over, signal));
+        return;
+      case "cancel":
+        this.#requests.get(effect.id)?.abort();
+        this.#requests.delete(effect.id);
+        return;
+      case "stopped":
+      case "refused":
+        this.#watch?.abort();
+        this.#watch = undefined;
+        onNotice(effect);
+        return;
+      default:
+        onNotice(effect);
+    }
+  }
+
+  #request(id: number, send: (signal: AbortSignal) => Promise<Answer>): void {
+    const controller = new AbortController();
+    this.#requests.set(id, controller);
+    const answered = (answer: Answer) => {
+      this.#requests.delete(id);
+      this.#dispatch({ type: "answer", id, answer });
+    };
+    send(controller.signal).then(answered, (error) => answered(brokenLock(error)));
+  }
+
+  #startWatch(): void {
+    if (this.#watch || !this.#parts.lock.watch) return;
+    this.#watch = new AbortController();
+    const { signal } = this.#watch;
+    const unlessStopped = (event: Event) => {
+      if (!signal.aborted) this.#dispatch(event);
+    };
+    this.#parts.lock.watch(
+      {
+        observed: (view) => unlessStopped({ type: "observed", view }),
+        deleted: (revision) => unlessStopped({ type: "deleted", revision }),
+        up: () => unlessStopped({ type: "watch-up" }),
+        down: () => unlessStopped({ type: "watch-down" }),
+      },
+      signal,
+    );
+  }
+
+  #setTimer(): void {
+    const { config, clock } = this.#parts;
+    const wakeMs = nextWakeMs(config, this.#state, clock.now());
+    if (wakeMs === this.#timerMs) return;
+    this.#cancelTimer?.();
+    this.#timerMs = wakeMs;
+    this.#cancelTimer = Number.isFinite(wakeMs) ? clock.at(wakeMs, () => this.#wake()) : undefined;
+  }
+
+  /** While there is a term, a jump of the wall clock against the monotonic one is noticed at once. */
+  #guardAgainstSuspension(): void {
+    const hasTerm = termOf(this.#state) !== undefined;
+    if (hasTerm === (this.#cancelGuard !== undefined)) return;
+    this.#cancelGuard?.();
+    this.#cancelGuard = hasTerm ? this.#checkClocksAgain(this.#parts.clock.now()) : undefined;
+  }
+
+  #checkClocksAgain(before: Instant): () => void {
+    const { clock } = this.#parts;
+    return clock.at(before.monoMs + clockCheckMs, () => {
+      const now = clock.now();
+      this.#cancelGuard = this.#checkClocksAgain(now);
+      if (clockJumpMs(before.wallMs - before.monoMs, now) !== 0) this.#dispatch({ type: "tick" });
+    });
+  }
+
+  #wake(): void {
+    this.#timerMs = Number.POSITIVE_INFINITY;
+    this.#cancelTimer = undefined;
+    this.#dispatch({ type: "tick" });
+  }
+}
+
+/**
+ * How often a leader compares its clocks. Timers stand still while a machine is suspended, so after it a deadline would
+ * be noticed late; this is well within the margin of the timings.
+ */
+const clockCheckMs = 40;
+
+/** A lock that rejects has a defect; the election goes on and says so. */
+function brokenLock(error: unknown): Answer {
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: "failed", failure: { kind: "server", message } };
+}

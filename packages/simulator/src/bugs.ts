@@ -1,0 +1,147 @@
+/**
+ * Known mistakes, each as a change to the built code of core. A simulator that does not find them proves nothing.
+ * They are planted while the module is loaded, so that the code that ships knows nothing of them.
+ */
+
+export interface Bug {
+  readonly about: string;
+  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
+}
+
+export const bugs: Readonly<Record<string, Bug>> = {
+  "validity-from-acknowledgement": {
+    about: "the right to work counts from when the answer came, not from when the write was sent",
+    edits: [
+      {
+        file: "observe.js",
+        find: "term: { token: view.revision, sent: attempt.sent,",
+        replace: "term: { token: view.revision, sent: d.at,",
+      },
+      {
+        file: "observe.js",
+        find: "term: { ...phase.term, sent: attempt.sent }",
+        replace: "term: { ...phase.term, sent: d.at }",
+      },
+    ],
+  },
+  "release-over-another": {
+    about: "a candidate that lost its term releases the lock all the same, over whatever stands there",
+    edits: [
+      {
+        file: "step.js",
+        find: "endTerm(d, phase.reason, false, 0);",
+        replace:
+          'd.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: d.at } };',
+      },
+      {
+        file: "observe.js",
+        find: "else if (!isSameLock || (!attempt && !onlyMetadataChanged))",
+        replace: "else if (false)",
+      },
+    ],
+  },
+  "rewin-inside-term": {
+    about: "a leader that sees another holder goes on and takes the lock back",
+    edits: [
+      {
+        file: "observe.js",
+        find: 'lose(d, isOurs ? "overwritten" : "taken-over", false);',
+        replace: "void isOurs;",
+      },
+    ],
+  },
+  "remote-timestamps": {
+    about: "a holder's time is counted from the renewTime that it wrote, by the reader's clock",
+    edits: [
+      {
+        file: "observe.js",
+        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
+        replace:
+          'state.lock = { kind: "present", view, sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };',
+      },
+    ],
+  },
+  "watch-trusted-after-gap": {
+    about: "a change that is learned of after a gap in the watch does not start the wait anew",
+    edits: [
+      {
+        file: "observe.js",
+        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
+        replace:
+          'const gap = before.kind === "present" && d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3;\n' +
+          '    state.lock = { kind: "present", view, sinceMs: gap ? before.sinceMs : d.at.monoMs };',
+      },
+    ],
+  },
+  "stop-after-hard-deadline": {
+    about: "the hard deadline lies after the end of the lease",
+    edits: [
+      {
+        file: "timings.js",
+        find: "return leaseDurationMs * (1 - clockRateTolerance) - marginMs;",
+        replace: "return leaseDurationMs * 1.1;",
+      },
+    ],
+  },
+  "token-from-transitions": {
+    about: "the fencing token is leaseTransitions",
+    edits: [
+      {
+        file: "observe.js",
+        find: 'd.effects.push({ type: "term-started", token: view.revision });',
+        replace: 'd.effects.push({ type: "term-started", token: BigInt(leaseTransitions) });',
+      },
+    ],
+  },
+  "same-identity-continues": {
+    about: "a lock with the candidate's own identity is taken for its own, as if the process had never died",
+    edits: [
+      {
+        file: "questions.js",
+        find: "const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;",
+        replace: "const isNobodys = isRelease(record) || record.holderIdentity === config.identity;",
+      },
+    ],
+  },
+  "deletion-is-release": {
+    about: "a lock that was deleted is taken at once",
+    edits: [
+      {
+        file: "observe.js",
+        find: "d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, untilMs);",
+        replace: "void untilMs;",
+      },
+    ],
+  },
+  "emptied-is-released": {
+    about: "a holder that was emptied by hand is taken for one that let go",
+    edits: [
+      {
+        file: "questions.js",
+        find: "const isNobodys = isRelease(record)",
+        replace: 'const isNobodys = record.holderIdentity === ""',
+      },
+    ],
+  },
+  "validity-by-flag": {
+    about: "a frozen leader asks a flag, not the clock, whether it may go on",
+    edits: [
+      {
+        file: "questions.js",
+        find: "return elapsedMs(phase.term.sent, at) < config.timings.hardDeadlineMs;",
+        replace: "return true;",
+      },
+    ],
+  },
+  "suspension-unseen": {
+    about: "only the monotonic clock is asked, which stands still while the machine is suspended",
+    edits: [
+      {
+        file: "instant.js",
+        find: "return Math.max(now.monoMs - since.monoMs, now.wallMs - since.wallMs);",
+        replace: "return now.monoMs - since.monoMs;",
+      },
+      { file: "instant.js", find: "return jumpMs > 0", replace: "return false" },
+    ],
+  },
+};

@@ -1,0 +1,235 @@
+/**
+ * client-go's leaderelection package (0.36) as a fellow candidate, weaknesses included: second-granular comparison of
+ * records, a deadline that counts from the acknowledgement, a release that checks only its own stale memory and runs
+ * before the work is stopped, and no reaction to another holder until the deadline.
+ */
+import {
+  type Answer,
+  elapsedMs,
+  type Instant,
+  type LeaderRecord,
+  type LockView,
+  type Timings,
+} from "@tenure/core";
+import type { Machine } from "./machine.ts";
+import type { Witness, Worker } from "./witness.ts";
+
+const jitterFactor = 1.2;
+
+export class ClientGoProcess implements Worker {
+  readonly id: string;
+  readonly kind = "client-go";
+  readonly machine: Machine;
+  readonly #identity: string;
+  readonly #timings: Timings;
+  readonly #witness: Witness;
+  readonly #releaseOnCancel: boolean;
+  readonly #onExit: () => void;
+  #observed: LeaderRecord | undefined;
+  #observedRaw: string | undefined;
+  #observedAt: Instant | undefined;
+  #cached: LockView | undefined;
+  #isCancelled = false;
+  #hasWork = false;
+
+  constructor(
+    id: string,
+    identity: string,
+    timings: Timings,
+    machine: Machine,
+    witness: Witness,
+    onExit: () => void,
+  ) {
+    this.id = id;
+    this.#identity = identity;
+    this.#timings = timings;
+    this.machine = machine;
+    this.#witness = witness;
+    this.#releaseOnCancel = machine.random.chance(0.5);
+    this.#onExit = onExit;
+  }
+
+  get isLeading(): boolean {
+    return this.#hasWork && this.machine.isRunning;
+  }
+
+  /** It does not remember a lock that was deleted. */
+  knows(): boolean {
+    return false;
+  }
+
+  start(): void {
+    this.#witness.started(this);
+    void this.#run();
+  }
+
+  shutdown(): void {
+    this.#isCancelled = true;
+  }
+
+  stepDown(): void {
+    this.#isCancelled = true;
+  }
+
+  endWork(): void {}
+
+  crash(): void {
+    this.#witness.workStopped(this);
+    this.machine.kill();
+  }
+
+  freeze(): void {
+    this.machine.freeze();
+    this.#witness.workStopped(this);
+  }
+
+  thaw(): void {
+    this.machine.thaw();
+    if (this.isLeading) this.#witness.workStarted(this);
+  }
+
+  async #run(): Promise<void> {
+    while (!(await this.#tryAcquireOrRenew())) {
+      await this.#sleep(this.#timings.retryPeriodMs * (1 + this.machine.random.next() * jitterFactor));
+      if (this.#isCancelled) return this.#exit();
+    }
+    this.#hasWork = true;
+    this.#witness.termStarted(this, undefined);
+    this.#witness.workStarted(this);
+    while (!this.#isCancelled && (await this.#renewOnce())) await this.#sleep(this.#timings.retryPeriodMs);
+    if (this.#releaseOnCancel) await this.#release();
+    await this.#sleep(this.machine.random.between(0, 200));
+    this.#hasWork = false;
+    this.#witness.workStopped(this);
+    this.#exit();
+  }
+
+  #exit(): void {
+    this.machine.kill();
+    this.#onExit();
+  }
+
+  /** Polls until the deadline, which starts now: one retryPeriod after the last acknowledgement. */
+  async #renewOnce(): Promise<boolean> {
+    const startedAt = this.machine.clock.now();
+    while (!this.#isCancelled) {
+      if (await this.#tryAcquireOrRenew()) return true;
+      const left = this.#timings.renewDeadlineMs - (this.machine.clock.now().monoMs - startedAt.monoMs);
+      if (left <= 0) return false;
+      await this.#sleep(Math.min(this.#timings.retryPeriodMs, left));
+    }
+    return true;
+  }
+
+  async #tryAcquireOrRenew(): Promise<boolean> {
+    const now = this.machine.clock.now();
+    const record = this.#recordAt(now);
+    if (this.#isLeader() && this.#isLeaseValid(now) && this.#observed && this.#cached) {
+      const { acquireTime, leaseTransitions } = this.#observed;
+      if (await this.#update({ ...record, acquireTime, leaseTransitions })) return true;
+    }
+    const answer = await this.#request(() => this.machine.link.send(undefined));
+    if (answer.kind === "absent") {
+      const created = await this.#request(() =>
+        this.machine.link.send({ writer: this.id, record, over: undefined }),
+      );
+      if (created.kind !== "found") return false;
+      this.#cached = created.view;
+      this.#setObserved(record);
+      return true;
+    }
+    if (answer.kind !== "found") return false;
+    this.#cached = answer.view;
+    const old = answer.view.record;
+    const raw = rawOf(old);
+    if (raw !== this.#observedRaw) {
+      this.#setObserved(old);
+      this.#observedRaw = raw;
+    }
+    if (old.holderIdentity !== "" && this.#isLeaseValid(now) && !this.#isLeader()) return false;
+    return this.#isLeader()
+      ? this.#update({ ...record, acquireTime: old.acquireTime, leaseTransitions: old.leaseTransitions })
+      : this.#update({ ...record, leaseTransitions: old.leaseTransitions + 1 });
+  }
+
+  async #update(record: LeaderRecord): Promise<boolean> {
+    const over = this.#cached;
+    const answer = await this.#request(() => this.machine.link.send({ writer: this.id, record, over }));
+    if (answer.kind !== "found") return false;
+    this.#cached = answer.view;
+    this.#setObserved(record);
+    return true;
+  }
+
+  async #release(): Promise<void> {
+    const startedAt = this.machine.clock.now();
+    while (this.machine.clock.now().monoMs - startedAt.monoMs < this.#timings.renewDeadlineMs) {
+      const answer = await this.#request(() => this.machine.link.send(undefined));
+      if (answer.kind !== "found") return;
+      // Its stale memory is asked, not what was just read: this is how another's lease gets wiped.
+      if (!this.#isLeader()) return;
+      this.#cached = answer.view;
+      const time = this.#recordAt(this.machine.clock.now()).renewTime;
+      const { leaseTransitions } = answer.view.record;
+      const empty = {
+        holderIdentity: "",
+        leaseDurationSeconds: 1,
+        acquireTime: time,
+        renewTime: time,
+        leaseTransitions,
+      };
+      if (await this.#update(empty)) return;
+    }
+  }
+
+  #isLeader(): boolean {
+    return this.#observed?.holderIdentity === this.#identity;
+  }
+
+  #isLeaseValid(now: Instant): boolean {
+    if (!this.#observed || !this.#observedAt) return false;
+    return elapsedMonoMs(this.#observedAt, now) < (this.#observed.leaseDurationSeconds ?? 0) * 1_000;
+  }
+
+  #setObserved(record: LeaderRecord): void {
+    this.#observed = record;
+    this.#observedAt = this.machine.clock.now();
+  }
+
+  #recordAt(now: Instant): LeaderRecord {
+    const time = new Date(now.wallMs).toISOString().replace("Z", "000Z");
+    return {
+      holderIdentity: this.#identity,
+      leaseDurationSeconds: this.#timings.leaseDurationMs / 1_000,
+      acquireTime: time,
+      renewTime: time,
+      leaseTransitions: 0,
+    };
+  }
+
+  /** With the client timeout that NewFromKubeconfig sets. */
+  #request(send: () => Promise<Answer>): Promise<Answer> {
+    const timeout = this.#sleep(Math.max(1_000, this.#timings.renewDeadlineMs / 2)).then((): Answer => {
+      return { kind: "failed", failure: { kind: "timeout", message: "timeout" } };
+    });
+    return Promise.race([send(), timeout]);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { clock } = this.machine;
+    return new Promise((resolve) => clock.at(clock.now().monoMs + ms, resolve));
+  }
+}
+
+function elapsedMonoMs(since: Instant, now: Instant): number {
+  return elapsedMs({ ...since, wallMs: 0 }, { ...now, wallMs: 0 });
+}
+
+/** json.Marshal of a record with metav1.Time: seconds. */
+function rawOf(record: LeaderRecord): string {
+  return JSON.stringify({
+    ...record,
+    acquireTime: record.acquireTime?.slice(0, 19),
+    renewTime: record.renewTime?.slice(0, 19),
+  });
+}

@@ -1,0 +1,223 @@
+/**
+ * The network between one process and the API server: latency, loss in either direction, duplicates, errors, and a watch
+ * that can break, stall or lose events. What a fault does is a field here that is set while the fault lasts.
+ */
+import type { Answer, Failure } from "@tenure/core";
+import type { LockObserver } from "@tenure/election";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Change, Server, ServerAnswer, StoredLock, Write } from "./server.ts";
+
+export type ErrorKind = "conflict" | "throttled" | "internal" | "unavailable";
+
+export class Link {
+  requestsCut = false;
+  answersCut = false;
+  slowMs = 0;
+  loseAnswers = 0;
+  duplicate = 0;
+  errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
+  watchStalled = false;
+  watchDropsEvents = false;
+
+  readonly #scheduler: Scheduler;
+  readonly #server: Server;
+  readonly #random: Random;
+  /** Runs in the process, later if it is frozen, never if it is dead. */
+  readonly #defer: (callback: () => void) => void;
+  readonly #streams = new Set<Stream>();
+
+  constructor(scheduler: Scheduler, server: Server, random: Random, defer: (callback: () => void) => void) {
+    this.#scheduler = scheduler;
+    this.#server = server;
+    this.#random = random;
+    this.#defer = defer;
+  }
+
+  /** A read or a write. The promise never settles when the request or its answer is lost. */
+  send(write: Write | undefined): Promise<Answer> {
+    return new Promise((resolve) => {
+      const answer = (result: Answer) => {
+        if (this.answersCut || this.#random.chance(this.loseAnswers)) return;
+        this.#scheduler.after(this.#latencyMs(), () => this.#defer(() => resolve(result)));
+      };
+      const arrive = () => answer(this.#serve(write));
+      if (this.requestsCut) return;
+      this.#scheduler.after(this.#latencyMs(), arrive);
+      if (this.#random.chance(this.duplicate)) {
+        this.#scheduler.after(this.#latencyMs() + this.#random.between(0, 4_000), () => this.#serve(write));
+      }
+    });
+  }
+
+  watch(observer: LockObserver, signal: AbortSignal): void {
+    const stream = new Stream(
+      this.#scheduler,
+      this.#server,
+      observer,
+      signal,
+      this.#random,
+      this.#defer,
+      () => ({
+        isCut: this.requestsCut || this.answersCut || this.#server.isDown,
+        isStalled: this.watchStalled || this.answersCut,
+        dropsEvents: this.watchDropsEvents,
+        latencyMs: this.#latencyMs(),
+      }),
+    );
+    this.#streams.add(stream);
+    stream.connect();
+  }
+
+  /** A fault began or ended: streams may break, or deliver what was held back. */
+  changed(): void {
+    for (const stream of this.#streams) stream.linkChanged();
+  }
+
+  #serve(write: Write | undefined): Answer {
+    if (this.#server.isDown) return failed("unreachable");
+    const error = this.errors && this.#random.chance(this.errors.probability) ? this.errors.kind : undefined;
+    if (error === "conflict" && write) return { kind: "conflict" };
+    if (error === "throttled") return failed("throttled", this.#random.between(1_000, 5_000));
+    // A 500 says nothing about whether the write was committed.
+    if (error === "internal") {
+      if (this.#random.chance(0.5)) this.#perform(write);
+      return failed("server");
+    }
+    if (error === "unavailable") return failed("server");
+    return this.#perform(write);
+  }
+
+  #perform(write: Write | undefined): ServerAnswer {
+    return write ? this.#server.write(write) : this.#server.read();
+  }
+
+  #latencyMs(): number {
+    return this.#random.between(0.5, 3) + this.#random.next() * this.slowMs;
+  }
+}
+
+interface LinkState {
+  readonly isCut: boolean;
+  readonly isStalled: boolean;
+  readonly dropsEvents: boolean;
+  readonly latencyMs: number;
+}
+
+/** One watch: in order while it lasts, and it may end without the client being told for a while. */
+class Stream {
+  readonly #scheduler: Scheduler;
+  readonly #server: Server;
+  readonly #observer: LockObserver;
+  readonly #signal: AbortSignal;
+  readonly #random: Random;
+  readonly #defer: (callback: () => void) => void;
+  readonly #link: () => LinkState;
+  #unsubscribe: (() => void) | undefined;
+  #heldBack: Change[] = [];
+  #lastDeliveryMs = 0;
+  #generation = 0;
+
+  constructor(
+    scheduler: Scheduler,
+    server: Server,
+    observer: LockObserver,
+    signal: AbortSignal,
+    random: Random,
+    defer: (callback: () => void) => void,
+    link: () => LinkState,
+  ) {
+    this.#scheduler = scheduler;
+    this.#server = server;
+    this.#observer = observer;
+    this.#signal = signal;
+    this.#random = random;
+    this.#defer = defer;
+    this.#link = link;
+    signal.addEventListener("abort", () => this.#close());
+  }
+
+  connect(): void {
+    if (this.#signal.aborted) return;
+    const link = this.#link();
+    if (link.isCut) {
+      this.#scheduler.after(this.#random.between(200, 1_500), () => this.#defer(() => this.connect()));
+      return;
+    }
+    this.#scheduler.after(link.latencyMs, () => {
+      this.#generation += 1;
+      this.#lastDeliveryMs = this.#scheduler.nowMs;
+      this.#unsubscribe = this.#server.subscribe((change) => this.#publish(change));
+      this.#deliver(() => this.#observer.up());
+      if (this.#server.lock) this.#publish({ kind: "written", lock: this.#server.lock });
+    });
+  }
+
+  linkChanged(): void {
+    const link = this.#link();
+    if (link.isCut) {
+      if (!this.#unsubscribe) return;
+      const generation = this.#generation;
+      // A dead peer is noticed some time later, if the link does not come back before.
+      const noticeAfterMs = this.#server.isDown ? link.latencyMs : this.#random.between(100, 20_000);
+      this.#scheduler.after(noticeAfterMs, () => {
+        if (this.#link().isCut && this.#generation === generation) this.#break();
+      });
+      return;
+    }
+    if (link.isStalled) return;
+    if (this.#heldBack.length > 0 && this.#random.chance(0.5)) {
+      this.#break();
+      return;
+    }
+    const late = this.#heldBack;
+    this.#heldBack = [];
+    for (const change of late) this.#publish(change);
+  }
+
+  #publish(change: Change): void {
+    const link = this.#link();
+    if (link.dropsEvents) return;
+    if (link.isStalled || link.isCut) {
+      this.#heldBack.push(change);
+      return;
+    }
+    this.#deliver(() => {
+      if (change.kind === "written") this.#observer.observed(change.lock);
+      else this.#observer.deleted(change.revision);
+    });
+  }
+
+  #deliver(event: () => void): void {
+    const generation = this.#generation;
+    this.#lastDeliveryMs = Math.max(this.#lastDeliveryMs, this.#scheduler.nowMs + this.#link().latencyMs);
+    this.#scheduler.at(this.#lastDeliveryMs, () =>
+      this.#defer(() => {
+        if (this.#generation === generation && !this.#signal.aborted) event();
+      }),
+    );
+  }
+
+  #break(): void {
+    this.#close();
+    this.#defer(() => {
+      if (this.#signal.aborted) return;
+      this.#observer.down();
+      this.connect();
+    });
+  }
+
+  #close(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#heldBack = [];
+    this.#generation += 1;
+  }
+}
+
+function failed(kind: Failure["kind"], retryAfterMs?: number): Answer {
+  const failure = { kind, message: kind };
+  return { kind: "failed", failure: retryAfterMs === undefined ? failure : { ...failure, retryAfterMs } };
+}
+
+export type { StoredLock };

@@ -1,0 +1,61 @@
+/** One machine with one process on it: it can crash, freeze and be suspended, and what it gets meanwhile waits or is lost. */
+
+import { Link } from "./link.ts";
+import { MachineClock } from "./machine-clock.ts";
+import type { ProcessPlan } from "./plan.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Server } from "./server.ts";
+
+export class Machine {
+  readonly clock: MachineClock;
+  readonly link: Link;
+  readonly random: Random;
+  #isDead = false;
+  #frozen = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(scheduler: Scheduler, server: Server, plan: ProcessPlan, random: Random) {
+    this.random = random;
+    this.clock = new MachineClock(scheduler, { ...plan, bootMs: random.between(1, 1e6) }, this.#defer);
+    this.link = new Link(scheduler, server, random, this.#defer);
+  }
+
+  get isRunning(): boolean {
+    return !this.#isDead && this.#frozen === 0;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  kill(): void {
+    this.#isDead = true;
+    this.#waiting = [];
+  }
+
+  freeze(): void {
+    this.#frozen += 1;
+  }
+
+  thaw(): void {
+    if (this.#frozen === 0) return;
+    this.#frozen -= 1;
+    if (this.#frozen > 0) return;
+    // After a pause nobody knows whether timers or sockets are looked at first.
+    const waiting = this.random.chance(0.5) ? this.#waiting : this.#waiting.reverse();
+    this.#waiting = [];
+    for (const callback of waiting) this.#defer(callback);
+  }
+
+  /** Runs the callback in the process: now, when it thaws, or never. */
+  readonly #defer = (callback: () => void): void => {
+    if (this.#isDead) return;
+    if (this.#frozen > 0) this.#waiting.push(callback);
+    else callback();
+  };
+
+  defer(callback: () => void): void {
+    this.#defer(callback);
+  }
+}

@@ -1,0 +1,104 @@
+/** A history before it happens: who takes part, and which faults strike when. Drawn from a seed; can be made smaller. */
+import { Random } from "./random.ts";
+
+export const faultKinds = [
+  "crash",
+  "crash-same-identity",
+  "freeze",
+  "suspend",
+  "partition",
+  "cut-requests",
+  "cut-answers",
+  "slow",
+  "lose-answers",
+  "duplicate",
+  "watch-stall",
+  "watch-gap",
+  "server-down",
+  "conflict",
+  "throttled",
+  "internal",
+  "unavailable",
+  "delete",
+  "annotate",
+  "empty-by-hand",
+  "step-down",
+  "shutdown",
+  "work-ends",
+  "set-clock",
+  "twin",
+] as const;
+
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly atMs: number;
+  readonly forMs: number;
+  /** The process that it strikes; some strike the lock or the server instead. */
+  readonly target: number;
+  readonly amount: number;
+}
+
+export interface ProcessPlan {
+  readonly kind: "tenure" | "client-go";
+  readonly rate: number;
+  readonly wallSkewMs: number;
+  readonly startMs: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly timings: {
+    readonly leaseDuration: string;
+    readonly renewDeadline: string;
+    readonly retryPeriod: string;
+  };
+  readonly waitWhenAbsent: boolean;
+  readonly processes: readonly ProcessPlan[];
+  readonly faults: readonly Fault[];
+  readonly calmAfterMs: number;
+}
+
+const timingChoices = [
+  { leaseDuration: "15s", renewDeadline: "10s", retryPeriod: "2s" },
+  { leaseDuration: "10s", renewDeadline: "8s", retryPeriod: "1s" },
+  { leaseDuration: "60s", renewDeadline: "45s", retryPeriod: "5s" },
+  { leaseDuration: "4s", renewDeadline: "3s", retryPeriod: "500ms" },
+  { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
+];
+
+export function drawPlan(seed: number): Plan {
+  const random = new Random(seed);
+  const timings = random.pick(timingChoices);
+  const leaseMs = Number.parseInt(timings.leaseDuration, 10) * 1_000;
+  const withClientGo = random.chance(0.25);
+  const processes = Array.from({ length: random.integer(2, 5) }, (): ProcessPlan => {
+    return {
+      kind: withClientGo && random.chance(0.4) ? "client-go" : "tenure",
+      rate: 1 + random.between(-0.005, 0.005),
+      wallSkewMs: random.chance(0.5) ? random.between(-30_000, 30_000) : 0,
+      startMs: random.between(0, leaseMs / 2),
+    };
+  });
+  // Every election needs one of ours, or there is nothing to check.
+  if (!processes.some((process) => process.kind === "tenure")) {
+    processes[0] = { ...(processes[0] as ProcessPlan), kind: "tenure" };
+  }
+  const count = random.integer(2, 14);
+  const calmAfterMs = random.between(4, 10) * leaseMs;
+  const kinds = Array.from({ length: random.integer(1, 5) }, () => random.pick(faultKinds));
+  const faults = Array.from({ length: count }, (): Fault => {
+    return {
+      kind: random.pick(kinds),
+      atMs: random.between(0, calmAfterMs),
+      forMs: random.chance(0.3)
+        ? random.between(50, leaseMs / 2)
+        : random.between(leaseMs / 4, leaseMs * 2.5),
+      target: random.integer(0, processes.length - 1),
+      amount: random.next(),
+    };
+  });
+  faults.sort((a, b) => a.atMs - b.atMs);
+  return { seed, timings, waitWhenAbsent: random.chance(0.3), processes, faults, calmAfterMs };
+}

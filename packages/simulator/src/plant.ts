@@ -1,0 +1,22 @@
+/** Module hooks that plant a bug: they change the source of core's files as those are loaded. */
+import type { LoadHook } from "node:module";
+import { bugs } from "./bugs.ts";
+
+let planted = "";
+
+export function initialize(name: string): void {
+  planted = name;
+}
+
+export const load: LoadHook = async (url, context, nextLoad) => {
+  const loaded = await nextLoad(url, context);
+  const edits = bugs[planted]?.edits.filter((edit) => url.endsWith(`/core/dist/${edit.file}`)) ?? [];
+  if (edits.length === 0 || loaded.source === undefined) return loaded;
+  const source = edits.reduce((text, { file, find, replace }) => {
+    // The code has moved on: the mistake must be described anew, or it would silently not be there.
+    if (text.split(find).length !== 2)
+      throw new Error(`Cannot plant ${planted}: ${file} does not contain it once: ${find}`);
+    return text.replace(find, () => replace);
+  }, String(loaded.source));
+  return { ...loaded, source };
+};

@@ -1,0 +1,87 @@
+/** What came of many seeds. */
+import { drawPlan } from "./plan.ts";
+import { shrink } from "./shrink.ts";
+import { play } from "./world.ts";
+
+export interface Failure {
+  readonly seed: number;
+  readonly rule: string;
+  readonly message: string;
+  /** The shortest history that was found. */
+  readonly history: readonly string[];
+}
+
+export interface Summary {
+  readonly seeds: number;
+  readonly simulatedMs: number;
+  readonly terms: number;
+  readonly clientGoTerms: number;
+  readonly apart: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly violations: number;
+  readonly failures: readonly Failure[];
+}
+
+export const emptySummary: Summary = {
+  seeds: 0,
+  simulatedMs: 0,
+  terms: 0,
+  clientGoTerms: 0,
+  apart: 0,
+  faults: {},
+  violations: 0,
+  failures: [],
+};
+
+/** So many failing seeds are made smaller and shown; more of the same do not help. */
+const shownFailures = 3;
+
+export function add(a: Summary, b: Summary): Summary {
+  const faults: Record<string, number> = { ...a.faults };
+  for (const [kind, count] of Object.entries(b.faults)) faults[kind] = (faults[kind] ?? 0) + count;
+  return {
+    seeds: a.seeds + b.seeds,
+    simulatedMs: a.simulatedMs + b.simulatedMs,
+    terms: a.terms + b.terms,
+    clientGoTerms: a.clientGoTerms + b.clientGoTerms,
+    apart: a.apart + b.apart,
+    faults,
+    violations: a.violations + b.violations,
+    failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, shownFailures),
+  };
+}
+
+export async function playSeeds(from: number, count: number): Promise<Summary> {
+  let summary = emptySummary;
+  for (let seed = from; seed < from + count; seed++) {
+    const plan = drawPlan(seed);
+    const outcome = await play(plan);
+    const faults: Record<string, number> = {};
+    for (const { kind } of plan.faults) faults[kind] = (faults[kind] ?? 0) + 1;
+    const first = outcome.violations[0];
+    const failures = first && summary.failures.length < shownFailures ? [await explain(seed)] : [];
+    summary = add(summary, {
+      seeds: 1,
+      simulatedMs: outcome.simulatedMs,
+      terms: outcome.terms.tenure,
+      clientGoTerms: outcome.terms.clientGo,
+      apart: outcome.apart,
+      faults,
+      violations: outcome.violations.length,
+      failures,
+    });
+  }
+  return summary;
+}
+
+async function explain(seed: number): Promise<Failure> {
+  const { plan, outcome } = await shrink(drawPlan(seed));
+  const { rule = "", message = "" } = outcome.violations[0] ?? {};
+  const { leaseDuration, renewDeadline, retryPeriod } = plan.timings;
+  const members = plan.processes.map(
+    ({ kind, rate }, index) =>
+      `p${index} is ${kind} with a clock that runs ${((rate - 1) * 100).toFixed(2)} % fast`,
+  );
+  const setting = `lease ${leaseDuration}, renew ${renewDeadline}, retry ${retryPeriod}; ${members.join(", ")}`;
+  return { seed, rule, message, history: [setting, ...outcome.log] };
+}

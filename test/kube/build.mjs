@@ -1,0 +1,159 @@
+// @ts-check
+/**
+ * Builds kube-apiserver and etcd with `go` from the versions pinned in test/kube/assets.
+ *
+ * Each executable is built under a temporary name and renamed, so a folder never shows half a file. The lock
+ * only keeps two runs from doing the same work twice; were it ever to fail, both would build, and both be right.
+ */
+import { spawn } from "node:child_process";
+import { mkdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const moduleFolder = fileURLToPath(new URL("./assets", import.meta.url));
+const lockPollMs = 250;
+const lockTouchMs = 1_000;
+/** Many touches, as a machine that compiles is a busy one. */
+const lockStaleMs = 20_000;
+const progressEveryMs = 15_000;
+/** Enough of go's output to show the first error, which go prints after all that it still compiled. */
+const keptLines = 20;
+
+/**
+ * @param {object} options
+ * @param {string} options.go path of the go command
+ * @param {string} options.folder where the executables go
+ * @param {import("./assets.mjs").Pins} options.pins
+ * @param {(line: string) => void} [options.report] progress, by default to stderr
+ */
+export async function buildAssets({ go, folder, pins, report = (line) => console.error(line) }) {
+  await mkdir(folder, { recursive: true });
+  const unlock = await lock(join(folder, "building"), report);
+  try {
+    const [major, minor] = pins.kubernetes.split(".");
+    const version = "k8s.io/component-base/version";
+    // /version is made of these; without them it answers v0.0.0-master.
+    const stamp = [
+      `-X ${version}.gitVersion=v${pins.kubernetes}`,
+      `-X ${version}.gitMajor=${major}`,
+      `-X ${version}.gitMinor=${minor}`,
+      `-X ${version}.gitTreeState=clean`,
+    ].join(" ");
+    const programs = [
+      { name: "etcd", version: pins.etcd, source: "go.etcd.io/etcd/server/v3", ldflags: "-s -w" },
+      {
+        name: "kube-apiserver",
+        version: pins.kubernetes,
+        source: "k8s.io/kubernetes/cmd/kube-apiserver",
+        ldflags: `-s -w ${stamp}`,
+      },
+    ];
+    for (const program of programs) {
+      const target = join(folder, program.name);
+      // The run that held the lock before us may have built it.
+      if (await exists(target)) continue;
+      report(`building ${program.name} ${program.version} with go (once, some minutes) into ${folder}`);
+      const partial = `${target}.partial-${process.pid}`;
+      try {
+        await goBuild({ go, ...program, output: partial, report });
+        await rename(partial, target);
+      } finally {
+        await rm(partial, { force: true });
+      }
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+/**
+ * @param {{ go: string, name: string, source: string, ldflags: string, output: string,
+ *   report: (line: string) => void }} options
+ */
+async function goBuild({ go, name, source, ldflags, output, report }) {
+  const args = ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", ldflags, "-o", output, source];
+  // nice: a machine that builds for minutes should stay usable.
+  const child = spawn("nice", ["-n", "10", go, ...args], {
+    cwd: moduleFolder,
+    env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const started = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  let packages = 0;
+  /** @type {string[]} */
+  const last = [];
+  const lines = createInterface({ input: child.stderr });
+  lines.on("line", (line) => {
+    packages += 1;
+    last.push(line);
+    if (last.length > keptLines) last.shift();
+  });
+  const progress = setInterval(
+    () => report(`building ${name}: ${packages} packages, ${elapsed()}`),
+    progressEveryMs,
+  );
+  // A build that outlives the run that wanted it would compete with the next one.
+  const onExit = () => child.kill("SIGKILL");
+  process.once("exit", onExit);
+  try {
+    const code = await new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code, signal) => resolve(code ?? signal));
+    });
+    if (code !== 0) {
+      throw new Error(
+        `Cannot build ${name} as go build ended with ${code}; Go 1.26 or later and a reachable module proxy (go env GOPROXY) are needed, or set KUBEBUILDER_ASSETS:\n${last.join("\n")}`,
+      );
+    }
+  } finally {
+    clearInterval(progress);
+    process.off("exit", onExit);
+  }
+  report(`built ${name} in ${elapsed()}`);
+}
+
+/**
+ * The holder touches the file as long as it lives. Its process id would not do: a cache outlives reboots and
+ * containers, after which the same id is somebody else.
+ *
+ * @param {string} file
+ * @param {(line: string) => void} report
+ * @returns {Promise<() => Promise<void>>}
+ */
+async function lock(file, report) {
+  for (let waiting = false; ; ) {
+    try {
+      await writeFile(file, "", { flag: "wx" });
+      const touch = setInterval(() => {
+        const now = new Date();
+        // Gone is as good as touched: then another run took over, and both are right.
+        void utimes(file, now, now).catch(() => {});
+      }, lockTouchMs);
+      return () => {
+        clearInterval(touch);
+        return rm(file, { force: true });
+      };
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
+    }
+    const touched = await stat(file).catch(() => undefined);
+    if (touched && Date.now() - touched.mtimeMs > lockStaleMs) {
+      await rm(file, { force: true });
+    } else {
+      if (!waiting) report(`waiting for another run that builds the same executables (${file})`);
+      waiting = true;
+      await delay(lockPollMs);
+    }
+  }
+}
+
+/** @param {string} file */
+function exists(file) {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}
