@@ -61,7 +61,7 @@ export function agenda(config: Config, state: State, at: Instant): Entry[] {
     case "leading":
     case "draining":
       if (state.mustRead) add("read", state.retryAtMs);
-      else add("renew", Math.max(phase.term.sent.monoMs + timings.renewIntervalMs, state.retryAtMs));
+      else add("renew", Math.max(dueMs(phase.term.sent, timings.renewIntervalMs, at), state.retryAtMs));
       break;
     case "releasing":
       add(state.mustRead ? "read" : "release", state.retryAtMs);

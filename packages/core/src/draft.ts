@@ -1,4 +1,4 @@
-import type { Instant } from "./instant.ts";
+import { elapsedMs, type Instant } from "./instant.ts";
 import type { Config, Effect, EndReason, Failure, InFlight, Phase, State } from "./machine.ts";
 
 /** One step in the making: the rules write into a copy of the state, which nobody else holds. */
@@ -38,14 +38,23 @@ export function lose(d: Draft, reason: EndReason, valid: boolean): void {
   d.effects.push({ type: "term-lost", reason });
 }
 
+/** Somebody else may be working: the time that a lost term had left to stop in is gone. */
+export function invalidate(d: Draft): void {
+  if (d.state.phase.name === "lost") d.state.phase = { ...d.state.phase, valid: false };
+}
+
 /** The term is over and its work has stopped. */
 export function endTerm(d: Draft, reason: EndReason, released: boolean, cooldownMs: number): void {
+  const { phase } = d.state;
   cancelRequest(d);
-  d.effects.push({ type: "term-ended", reason, released });
+  const wasStarted = phase.name !== "releasing" || phase.wasStarted;
+  if (wasStarted) d.effects.push({ type: "term-ended", reason, released });
   campaign(d, cooldownMs);
 }
 
 export function refuse(d: Draft, reason: "duplicate-identity" | "denied", message: string): void {
+  // Who is leaving anyway is not refused, for "stopped" is waited for.
+  if (d.state.stopping) return;
   cancelRequest(d);
   d.state.phase = { name: "idle" };
   d.effects.push({ type: "refused", reason, message });
@@ -93,6 +102,6 @@ function retryDelayMs(d: Draft, failure?: Failure): number {
  */
 export function halfOfWhatIsLeftMs(phase: Phase, d: Pick<Draft, "at" | "config">): number {
   if (phase.name !== "leading" && phase.name !== "draining") return Number.POSITIVE_INFINITY;
-  const leftMs = phase.term.sent.monoMs + d.config.timings.renewDeadlineMs - d.at.monoMs;
+  const leftMs = d.config.timings.renewDeadlineMs - elapsedMs(phase.term.sent, d.at);
   return Math.max(leftMs / 2, shortestMs);
 }

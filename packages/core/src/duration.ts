@@ -12,7 +12,8 @@ export function parseDuration(text: unknown): number | undefined {
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
     total += Number(amount) * (unitMs[unit as string] as number);
   }
-  return total;
+  // To the microsecond: 4.1 minutes are 246 s, and not the 245.99999999999997 s of binary fractions.
+  return Math.round(total * 1_000) / 1_000;
 }
 
 /** The shortest way to write so many milliseconds: 15000 is "15s", 1500 is "1.5s", 90000 is "1.5m". */

@@ -2,7 +2,7 @@ export { nextWakeMs } from "./agenda.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { CoreError } from "./errors.ts";
 export { checkIdentity } from "./identity.ts";
-export { elapsedMs, type Instant } from "./instant.ts";
+export { clockJumpMs, elapsedMs, type Instant } from "./instant.ts";
 export type {
   Answer,
   Config,
@@ -14,7 +14,7 @@ export type {
   Term,
   WritePurpose,
 } from "./machine.ts";
-export { leaderAt, mayWork, termOf } from "./questions.ts";
+export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./questions.ts";
 export { isRelease, type LeaderRecord, type LockView, sameRecord } from "./record.ts";
 export { initialState, step } from "./step.ts";
 export { type PresetName, presets, resolveTimings, type TimingOptions, type Timings } from "./timings.ts";

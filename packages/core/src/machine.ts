@@ -54,6 +54,8 @@ export type Phase =
       readonly term: Term;
       readonly reason: EndReason;
       readonly cooldownMs: number;
+      /** False when it was won while being asked to leave: a term that nobody was told of. */
+      readonly wasStarted: boolean;
     }
   /** The right to work is gone or running out; nothing is written any more until the work has stopped. */
   | {
@@ -78,7 +80,10 @@ export interface Attempt {
   readonly record: LeaderRecord;
   readonly purpose: WritePurpose;
   readonly sent: Instant;
-  /** The campaign it belongs to: an acquisition left over from an earlier one does not start a term. */
+  /**
+   * The campaign it belongs to: an acquisition left over from an earlier one does not start a term, and neither does one
+   * that was sent before something else was seen in the lock.
+   */
   readonly campaign: number;
 }
 
@@ -113,6 +118,8 @@ export interface State {
   /** How often a live process with this candidate's own identity was seen to renew. */
   readonly twinRenewals: number;
   readonly reportedLeader: string | undefined;
+  /** By how much the wall clock was ahead of the monotonic one when this was last looked at. */
+  readonly clockSkewMs: number | undefined;
 }
 
 export type Failure = {
@@ -137,6 +144,8 @@ export type Event =
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer }
   | { readonly type: "observed"; readonly view: LockView }
   | { readonly type: "deleted"; readonly revision: bigint }
+  /** Something about the lock changed; what, is to be read. */
+  | { readonly type: "changed" }
   | { readonly type: "watch-up" }
   | { readonly type: "watch-down" }
   | { readonly type: "tick" };

@@ -2,19 +2,19 @@
  * What follows from a sight of the lock, whether it came as an answer, by the watch or as the echo of our own write.
  * Upholds G1: a sight of anything but our own record ends the term at once, and no term is ever won back by looking.
  */
-import { backToNormal, type Draft, endTerm, lose, refuse } from "./draft.ts";
+import { backToNormal, type Draft, endTerm, invalidate, lose, refuse } from "./draft.ts";
 import { elapsedMs } from "./instant.ts";
 import type { Attempt, Knowledge } from "./machine.ts";
-import { attemptOf, heldUntilMs } from "./questions.ts";
-import { isRelease, type LockView, sameRecord } from "./record.ts";
+import { attemptOf, durationMs } from "./questions.ts";
+import { type LockView, sameRecord } from "./record.ts";
 
 /** One renewal may have been under way when its process died; a second one proves that a twin lives. */
 const renewalsThatProveATwin = 2;
 
 export function observe(d: Draft, view: LockView): void {
   const { state } = d;
-  if (view.revision < state.revision) return;
   state.heardAtMs = d.at.monoMs;
+  if (view.revision < state.revision) return;
   const before = state.lock;
   if (before.kind === "present" && before.view.version === view.version) return;
 
@@ -25,10 +25,11 @@ export function observe(d: Draft, view: LockView): void {
   state.mustRead = false;
   backToNormal(d);
   const attempt = attemptOf(state, view.record);
-  const onlyMetadataChanged =
-    before.kind === "present" && before.view.uid === view.uid && sameRecord(before.view.record, view.record);
+  const isSameLock = before.kind === "present" && before.view.uid === view.uid;
+  const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
   // What was sent over an older version can no longer be committed, so only the record that stands is kept.
   if (attempt) state.attempts = [attempt];
+  else state.campaign += 1;
 
   switch (state.phase.name) {
     case "campaigning":
@@ -37,8 +38,9 @@ export function observe(d: Draft, view: LockView): void {
       break;
     case "leading":
     case "draining":
-      if (attempt?.purpose === "renew") confirm(d, attempt);
-      else if (!onlyMetadataChanged) {
+      if (onlyMetadataChanged) break;
+      if (attempt?.purpose === "renew" && isSameLock) confirm(d, attempt);
+      else {
         const isOurs = view.record.holderIdentity === d.config.identity;
         lose(d, isOurs ? "overwritten" : "taken-over", false);
       }
@@ -46,9 +48,12 @@ export function observe(d: Draft, view: LockView): void {
     case "releasing": {
       const { reason, cooldownMs } = state.phase;
       if (attempt?.purpose === "release") endTerm(d, reason, true, cooldownMs);
-      else if (!attempt && !onlyMetadataChanged) endTerm(d, reason, false, cooldownMs);
+      else if (!isSameLock || (!attempt && !onlyMetadataChanged)) endTerm(d, reason, false, cooldownMs);
       break;
     }
+    case "lost":
+      if (!isSameLock || (!attempt && !onlyMetadataChanged)) invalidate(d);
+      break;
   }
 }
 
@@ -57,25 +62,28 @@ export function observeAbsent(d: Draft): void {
   const { state } = d;
   state.heardAtMs = d.at.monoMs;
   state.mustRead = false;
+  state.campaign += 1;
   if (state.lock.kind === "absent") return;
   rememberVanishedHolder(d, state.lock, undefined);
   state.lock = { kind: "absent", sinceMs: d.at.monoMs };
   state.observations += 1;
   if (state.phase.name === "leading" || state.phase.name === "draining") lose(d, "lock-deleted", false);
   else if (state.phase.name === "releasing") endTerm(d, state.phase.reason, false, state.phase.cooldownMs);
+  else invalidate(d);
 }
 
 /**
- * A holder passes its right on by letting go or by not renewing. A lock that was deleted, replaced or emptied by hand
- * breaks that chain: its last holder may be working still, and has its full time.
+ * A holder passes its right on by letting go or by not renewing. A lock that was deleted, or replaced by another one,
+ * breaks that chain: whoever held it last may be working still, and has its full time. That time is counted from now,
+ * for the holder may have renewed unseen until a moment ago, and need not be the one that was seen last.
  */
 function rememberVanishedHolder(d: Draft, before: Knowledge, view: LockView | undefined): void {
-  if (before.kind !== "present" || before.view.record.holderIdentity === "") return;
-  if (attemptOf(d.state, before.view.record)) return;
-  const isSameLock = view !== undefined && view.uid === before.view.uid;
-  const wasHandedOn = isSameLock && (view.record.holderIdentity !== "" || isRelease(view.record));
-  if (wasHandedOn) return;
-  d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, heldUntilMs(d.config, before));
+  if (before.kind !== "present" || before.view.uid === view?.uid) return;
+  const own = attemptOf(d.state, before.view.record);
+  // Within the time of our own write nobody else can have held it.
+  if (own && elapsedMs(own.sent, d.at) < d.config.timings.hardDeadlineMs) return;
+  const untilMs = d.at.monoMs + durationMs(d.config, before.view.record);
+  d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, untilMs);
 }
 
 function startTerm(d: Draft, attempt: Attempt, view: LockView): void {
@@ -89,7 +97,13 @@ function startTerm(d: Draft, attempt: Attempt, view: LockView): void {
   };
   if (d.state.stopping) {
     // Won while being asked to leave: nothing was started, so it can be given back at once.
-    d.state.phase = { name: "releasing", term: d.state.phase.term, reason: "shutdown", cooldownMs: 0 };
+    d.state.phase = {
+      name: "releasing",
+      term: d.state.phase.term,
+      reason: "shutdown",
+      cooldownMs: 0,
+      wasStarted: false,
+    };
     return;
   }
   d.effects.push({ type: "term-started", token: view.revision });

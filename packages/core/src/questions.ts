@@ -1,7 +1,7 @@
 /** What can be asked of a state at a moment. Each answer asks the clock, never a flag that somebody had to set in time. */
 import { elapsedMs, type Instant } from "./instant.ts";
 import type { Attempt, Config, Knowledge, State, Term } from "./machine.ts";
-import { type LeaderRecord, sameRecord } from "./record.ts";
+import { isRelease, type LeaderRecord, sameRecord } from "./record.ts";
 
 /** The term that is being served, or whose work has not been reported stopped yet. */
 export function termOf(state: State): Term | undefined {
@@ -11,12 +11,24 @@ export function termOf(state: State): Term | undefined {
     : phase.term;
 }
 
+/** Until when the term's work may run: the sooner of the two readings. Undefined when it may not run at all. */
+export function validUntil(config: Config, state: State): Instant | undefined {
+  const { phase } = state;
+  if (phase.name !== "leading" && phase.name !== "draining" && phase.name !== "lost") return undefined;
+  if (phase.name === "lost" && !phase.valid) return undefined;
+  const { monoMs, wallMs } = phase.term.sent;
+  const { hardDeadlineMs } = config.timings;
+  return { monoMs: monoMs + hardDeadlineMs, wallMs: wallMs + hardDeadlineMs };
+}
+
 /** Whether the term's work may run at this very moment (G1). */
 export function mayWork(config: Config, state: State, at: Instant): boolean {
-  const { phase } = state;
-  if (phase.name !== "leading" && phase.name !== "draining" && phase.name !== "lost") return false;
-  if (phase.name === "lost" && !phase.valid) return false;
-  return elapsedMs(phase.term.sent, at) < config.timings.hardDeadlineMs;
+  return isBefore(at, validUntil(config, state));
+}
+
+/** Whether neither clock has reached the end. */
+export function isBefore(at: Instant, end: Instant | undefined): boolean {
+  return end !== undefined && at.monoMs < end.monoMs && at.wallMs < end.wallMs;
 }
 
 /** Who leads, as far as this candidate can know: a holder whose time has run out is nobody. */
@@ -40,10 +52,10 @@ export function heldUntilMs(config: Config, lock: Knowledge & { kind: "present" 
   return lock.sinceMs + durationMs(config, lock.view.record);
 }
 
-/** The duration that the holder wrote; without a usable one, our own. */
+/** The duration that the holder wrote; without a usable one (0 too, which nobody can mean), our own. */
 export function durationMs(config: Config, record: LeaderRecord): number {
   const seconds = record.leaseDurationSeconds;
-  return seconds === undefined ? config.timings.leaseDurationMs : seconds * 1_000;
+  return seconds !== undefined && seconds > 0 ? seconds * 1_000 : config.timings.leaseDurationMs;
 }
 
 /** From when on this candidate may write itself into the lock; undefined while it does not know the lock. */
@@ -53,14 +65,14 @@ export function mayTakeAtMs(config: Config, state: State): number | undefined {
     case "unknown":
       return undefined;
     case "absent": {
-      const unseenHolderUntilMs = config.waitWhenAbsent ? lock.sinceMs + config.timings.leaseDurationMs : 0;
-      return Math.max(state.vanishedHolderUntilMs, unseenHolderUntilMs);
+      const unseenHolderMs = config.waitWhenAbsent ? config.timings.leaseDurationMs : 0;
+      return Math.max(state.vanishedHolderUntilMs, lock.sinceMs + unseenHolderMs);
     }
     case "present": {
       const { record } = lock.view;
       // A record that this very process wrote is nobody's: its own term is over, and anybody else's would have replaced it.
-      const isNobodys = record.holderIdentity === "" || attemptOf(state, record) !== undefined;
-      return Math.max(state.vanishedHolderUntilMs, isNobodys ? 0 : heldUntilMs(config, lock));
+      const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;
+      return Math.max(state.vanishedHolderUntilMs, isNobodys ? lock.sinceMs : heldUntilMs(config, lock));
     }
   }
 }

@@ -44,7 +44,7 @@ export function sameRecord(a: LeaderRecord, b: LeaderRecord): boolean {
 
 /**
  * Whether the record has the form in which a holder lets go (client-go and we write duration 1). An emptied holder with
- * a longer duration was emptied by somebody else, and its holder may not know yet.
+ * a longer duration was emptied by somebody else, and its holder, who may not know yet, has that long.
  */
 export function isRelease(record: LeaderRecord): boolean {
   return record.holderIdentity === "" && (record.leaseDurationSeconds ?? 0) <= 1;

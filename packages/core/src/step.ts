@@ -18,7 +18,7 @@ import {
   shortestMs,
   spread,
 } from "./draft.ts";
-import type { Instant } from "./instant.ts";
+import { acrossJump, clockJumpMs, type Instant } from "./instant.ts";
 import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./machine.ts";
 import { observe, observeAbsent } from "./observe.ts";
 import { leaderAt } from "./questions.ts";
@@ -45,6 +45,7 @@ export const initialState: State = {
   retryAtMs: Number.NEGATIVE_INFINITY,
   twinRenewals: 0,
   reportedLeader: undefined,
+  clockSkewMs: undefined,
 };
 
 export function step(
@@ -55,6 +56,7 @@ export function step(
   random: number,
 ): { state: State; effects: Effect[] } {
   const d: Draft = { config, at, random, effects: [], state: { ...state } };
+  noticeClockJump(d);
   // An answer is heard before the deadline is judged: it may have been lying in the socket while the process was busy.
   // It cannot revive a right that has lapsed (see confirm).
   apply(d, event);
@@ -63,12 +65,27 @@ export function step(
   return { state: d.state, effects: d.effects };
 }
 
+/** What this candidate sent before a jump is as old as either clock says, for good. */
+function noticeClockJump(d: Draft): void {
+  const { state, at } = d;
+  const jumpMs = state.clockSkewMs === undefined ? 0 : clockJumpMs(state.clockSkewMs, at);
+  if (state.clockSkewMs === undefined || jumpMs !== 0) state.clockSkewMs = at.wallMs - at.monoMs;
+  if (jumpMs === 0) return;
+  state.attempts = state.attempts.map((attempt) => ({ ...attempt, sent: acrossJump(attempt.sent, jumpMs) }));
+  if (state.phase.name === "idle" || state.phase.name === "campaigning") return;
+  const { term } = state.phase;
+  state.phase = { ...state.phase, term: { ...term, sent: acrossJump(term.sent, jumpMs) } };
+}
+
 function apply(d: Draft, event: Event): void {
   const { state } = d;
   switch (event.type) {
     case "start":
       if (state.phase.name !== "idle") return;
       state.stopping = false;
+      // What was known may be from an earlier run, since when nobody looked.
+      state.watchUp = false;
+      state.mustRead = true;
       campaign(d, 0);
       return;
     case "stop":
@@ -92,6 +109,10 @@ function apply(d: Draft, event: Event): void {
       state.revision = event.revision;
       spread(d);
       observeAbsent(d);
+      return;
+    case "changed":
+      spread(d);
+      state.mustRead = true;
       return;
     case "watch-up":
       state.watchUp = true;
@@ -124,7 +145,13 @@ function workStopped(d: Draft, cooldownMs: number): void {
   const { phase } = d.state;
   switch (phase.name) {
     case "leading":
-      d.state.phase = { name: "releasing", term: phase.term, reason: "work-ended", cooldownMs };
+      d.state.phase = {
+        name: "releasing",
+        term: phase.term,
+        reason: "work-ended",
+        cooldownMs,
+        wasStarted: true,
+      };
       return;
     case "draining":
       d.state.phase = {
@@ -132,6 +159,7 @@ function workStopped(d: Draft, cooldownMs: number): void {
         term: phase.term,
         reason: phase.reason,
         cooldownMs: phase.cooldownMs,
+        wasStarted: true,
       };
       return;
     case "lost":
@@ -148,14 +176,17 @@ function answered(d: Draft, id: number, answer: Answer): void {
   if (!request) return;
   switch (answer.kind) {
     case "found":
+      // A write whose answer shows nothing new has changed nothing, whatever it says.
+      if (request.kind !== "read" && d.state.observations === request.observations) {
+        conflicted(d);
+        return;
+      }
       // A read after a conflict that shows nothing new has not explained the conflict: the back-off goes on.
       if (request.kind === "read" && !d.state.mustRead) backToNormal(d);
       d.state.mustRead = false;
       return;
     case "absent":
-      backToNormal(d);
-      if (d.state.observations === request.observations) observeAbsent(d);
-      else d.state.mustRead = true;
+      answeredAbsent(d, request);
       return;
     case "conflict":
       conflicted(d);
@@ -164,6 +195,20 @@ function answered(d: Draft, id: number, answer: Answer): void {
       requestFailed(d, request.kind, answer.failure);
       return;
   }
+}
+
+function answeredAbsent(d: Draft, request: InFlight): void {
+  if (d.state.observations !== request.observations) {
+    d.state.mustRead = true;
+    return;
+  }
+  if (d.state.lock.kind !== "absent") backToNormal(d);
+  else if (request.kind !== "read") {
+    // What is missing is not the lock, which was to be created, but what it belongs to.
+    const message = "the lock cannot be created: its namespace or parent does not exist";
+    requestFailed(d, request.kind, { kind: "server", message });
+  } else if (!d.state.mustRead) backToNormal(d);
+  observeAbsent(d);
 }
 
 /** Each task moves its own entry of the agenda into the future, so this ends; the bound is against a mistake here. */

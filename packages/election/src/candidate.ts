@@ -10,20 +10,27 @@ import {
   clockJumpMs,
   type Effect,
   type Event,
+  type Failure,
   type Instant,
   initialState,
   leaderAt,
-  mayWork,
   nextWakeMs,
   type State,
   step,
   termOf,
+  validUntil,
+  type WritePurpose,
 } from "@tenure/core";
 import type { Clock } from "./clock.ts";
+import type { Engine } from "./engine.ts";
 import type { Lock } from "./lock.ts";
 
-/** The effects that concern the owner rather than the lock. */
-export type Notice = Exclude<Effect, { type: "read" | "write" | "cancel" }>;
+/** What concerns the owner rather than the lock. */
+export type Notice =
+  | Exclude<Effect, { type: "read" | "write" | "cancel" }>
+  | { readonly type: "answered"; readonly during: "read" | WritePurpose; readonly tookMs: number }
+  /** Without a watch the lock is polled; why there is none may be something that a person can mend. */
+  | { readonly type: "watch-failed"; readonly failure: Failure };
 
 /** The events that the owner may cause. */
 export type Command = Extract<Event, { type: "start" | "stop" | "step-down" | "work-stopped" }>;
@@ -35,9 +42,11 @@ export interface CandidateParts {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly onNotice: (notice: Notice) => void;
+  /** After every step, when `validUntil` may be another one. */
+  readonly onStep?: () => void;
 }
 
-export class Candidate {
+export class Candidate implements Engine {
   readonly #parts: CandidateParts;
   readonly #requests = new Map<number, AbortController>();
   readonly #queue: Event[] = [];
@@ -56,9 +65,13 @@ export class Candidate {
     return this.#state;
   }
 
-  /** Whether the term's work may run at this very moment, by the clock. */
-  mayWork(): boolean {
-    return mayWork(this.#parts.config, this.#state, this.#parts.clock.now());
+  /** Until when the term's work may run. */
+  validUntil(): Instant | undefined {
+    return validUntil(this.#parts.config, this.#state);
+  }
+
+  heardAtMs(): number {
+    return this.#state.heardAtMs;
   }
 
   leader(): string | undefined {
@@ -88,6 +101,7 @@ export class Candidate {
     const { config, clock, random } = this.#parts;
     const { state, effects } = step(config, this.#state, event, clock.now(), random());
     this.#state = state;
+    this.#parts.onStep?.();
     for (const effect of effects) this.#perform(effect);
   }
 
@@ -95,10 +109,10 @@ export class Candidate {
     const { lock, onNotice } = this.#parts;
     switch (effect.type) {
       case "read":
-        this.#request(effect.id, (signal) => lock.read(signal));
+        this.#request(effect.id, "read", (signal) => lock.read(signal));
         return;
       case "write":
-        this.#request(effect.id, (signal) => lock.write(effect.record, effect.over, signal));
+        this.#request(effect.id, effect.purpose, (signal) => lock.write(effect.record, effect.over, signal));
         return;
       case "cancel":
         this.#requests.get(effect.id)?.abort();
@@ -115,11 +129,15 @@ export class Candidate {
     }
   }
 
-  #request(id: number, send: (signal: AbortSignal) => Promise<Answer>): void {
+  #request(id: number, during: "read" | WritePurpose, send: (signal: AbortSignal) => Promise<Answer>): void {
+    const { clock, onNotice } = this.#parts;
+    const sentMs = clock.now().monoMs;
     const controller = new AbortController();
     this.#requests.set(id, controller);
     const answered = (answer: Answer) => {
       this.#requests.delete(id);
+      if (answer.kind !== "failed")
+        onNotice({ type: "answered", during, tookMs: clock.now().monoMs - sentMs });
       this.#dispatch({ type: "answer", id, answer });
     };
     send(controller.signal).then(answered, (error) => answered(brokenLock(error)));
@@ -136,8 +154,12 @@ export class Candidate {
       {
         observed: (view) => unlessStopped({ type: "observed", view }),
         deleted: (revision) => unlessStopped({ type: "deleted", revision }),
+        changed: () => unlessStopped({ type: "changed" }),
         up: () => unlessStopped({ type: "watch-up" }),
-        down: () => unlessStopped({ type: "watch-down" }),
+        down: (failure) => {
+          unlessStopped({ type: "watch-down" });
+          if (failure && !signal.aborted) this.#parts.onNotice({ type: "watch-failed", failure });
+        },
       },
       signal,
     );

@@ -1,3 +1,22 @@
+/** @tenure/election: of N processes exactly one works. */
+export {
+  CoreError,
+  type EndReason,
+  type Failure,
+  type LeaderRecord,
+  type LockView,
+  presets,
+  type TimingOptions,
+} from "@tenure/core";
 export { Candidate, type CandidateParts, type Command, type Notice } from "./candidate.ts";
 export type { Clock } from "./clock.ts";
-export type { Lock, LockObserver } from "./lock.ts";
+export { Election, type ElectionEvents, type Health, type RunOptions, type Work } from "./election.ts";
+export { ElectionError, type ElectionErrorCode } from "./errors.ts";
+export type { Lock, LockObserver, LockSpec } from "./lock.ts";
+export { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./locks/annotation.ts";
+export { LeaseLock } from "./locks/lease.ts";
+export { MigrationLock } from "./locks/migration.ts";
+export type { ObjectLockOptions } from "./locks/object-lock.ts";
+export type { ElectionMetrics } from "./metrics.ts";
+export type { ElectionOptions } from "./options.ts";
+export type { Term } from "./term.ts";

@@ -128,8 +128,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "questions.js",
-        find: "return elapsedMs(phase.term.sent, at) < config.timings.hardDeadlineMs;",
-        replace: "return true;",
+        find: "return end !== undefined && at.monoMs < end.monoMs && at.wallMs < end.wallMs;",
+        replace: "return end !== undefined;",
       },
     ],
   },
@@ -142,6 +142,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
         replace: "return now.monoMs - since.monoMs;",
       },
       { file: "instant.js", find: "return jumpMs > 0", replace: "return false" },
+      { file: "questions.js", find: " && at.wallMs < end.wallMs;", replace: ";" },
     ],
   },
 };

@@ -202,7 +202,7 @@ class Stream {
     this.#close();
     this.#defer(() => {
       if (this.#signal.aborted) return;
-      this.#observer.down();
+      this.#observer.down(undefined);
       this.connect();
     });
   }

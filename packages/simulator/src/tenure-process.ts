@@ -1,5 +1,5 @@
 /** A candidate of ours with work that stops when it is told to, in its own time, and is killed at the hard deadline. */
-import type { Config } from "@tenure/core";
+import { type Config, isBefore } from "@tenure/core";
 import { Candidate, type Lock, type Notice } from "@tenure/election";
 import type { Machine } from "./machine.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -87,7 +87,8 @@ export class TenureProcess implements Worker {
     if (this.machine.isDead) return;
     // Work asks whether it may before it does anything; what was frozen finds out here.
     this.machine.defer(() => {
-      if (this.#hasWork && this.#candidate.mayWork()) this.#witness.workStarted(this);
+      if (this.#hasWork && isBefore(this.machine.clock.now(), this.#candidate.validUntil()))
+        this.#witness.workStarted(this);
     });
     this.machine.thaw();
   }

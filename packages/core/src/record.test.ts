@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { isRelease, microTime, nextTransitions, sameRecord } from "./record.ts";
+import { record } from "./testing/records.ts";
+
+describe("sameRecord", () => {
+  it("holds for equal fields", () => expect(sameRecord(record(), record())).toBe(true));
+  it.each([
+    { holderIdentity: "c" },
+    { leaseDurationSeconds: 16 },
+    { leaseDurationSeconds: undefined },
+    { acquireTime: "2030-01-01T00:00:00.000001Z" },
+    { acquireTime: undefined },
+    { renewTime: "2030-01-01T00:00:00.000001Z" },
+    { renewTime: undefined },
+    { leaseTransitions: 1 },
+  ])("does not hold when one field differs: %j", (fields) => {
+    expect(sameRecord(record(), record(fields))).toBe(false);
+    expect(sameRecord(record(fields), record())).toBe(false);
+  });
+});
+
+describe("isRelease", () => {
+  it.each([
+    ["an empty holder with duration 1, as client-go and we write it", "", 1, true],
+    ["an empty holder with duration 0, as old client-go wrote it", "", 0, true],
+    ["an empty holder with no duration", "", undefined, true],
+    ["an empty holder with its old duration: somebody else emptied it", "", 15, false],
+    ["an empty holder with duration 2", "", 2, false],
+    ["a holder with duration 1", "b", 1, false],
+    ["a holder with no duration", "b", undefined, false],
+  ])("%s", (_what, holderIdentity, leaseDurationSeconds, expected) => {
+    expect(isRelease(record({ holderIdentity, leaseDurationSeconds }))).toBe(expected);
+  });
+});
+
+describe("nextTransitions", () => {
+  it.each([
+    [0, 1],
+    [41, 42],
+    [2_147_483_646, 2_147_483_647],
+    [2_147_483_647, 2_147_483_647],
+  ])("counts from %d to %d, within an int32", (before, after) => expect(nextTransitions(before)).toBe(after));
+});
+
+describe("microTime", () => {
+  const wallMs = Date.parse("2030-01-02T03:04:05.678Z");
+  it.each([
+    [0, "2030-01-02T03:04:05.678000Z"],
+    [0.5, "2030-01-02T03:04:05.678500Z"],
+    [0.0125, "2030-01-02T03:04:05.678012Z"],
+    [0.999999, "2030-01-02T03:04:05.678999Z"],
+  ])("is RFC 3339 with microseconds, the last three digits from the random number %d", (random, text) => {
+    expect(microTime(wallMs, random)).toBe(text);
+    expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  });
+});

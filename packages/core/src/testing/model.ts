@@ -1,0 +1,236 @@
+/**
+ * A slow and obvious twin of the machine. It keeps the whole history of what was sent, answered and seen, has no state
+ * besides, and decides everything by scanning that history from its beginning. The machine may be stricter than this;
+ * it must never be laxer.
+ */
+import { elapsedMs, type Instant } from "../instant.ts";
+import type { Config, Effect, Event } from "../machine.ts";
+import { isRelease, type LeaderRecord, type LockView, sameRecord } from "../record.ts";
+import type { Write } from "./rig.ts";
+
+type Entry =
+  | { readonly at: Instant; readonly event: Event; readonly effect?: undefined }
+  | { readonly at: Instant; readonly effect: Effect; readonly event?: undefined };
+
+/** Something new that was learned about the lock; undefined: that it does not exist. */
+interface Sight {
+  readonly index: number;
+  readonly at: Instant;
+  readonly view: LockView | undefined;
+}
+
+interface Sent {
+  readonly index: number;
+  readonly at: Instant;
+  readonly write: Write;
+}
+
+export class Model {
+  readonly #config: Config;
+  readonly #history: Entry[] = [];
+
+  constructor(config: Config) {
+    this.#config = config;
+  }
+
+  /** Takes down one step, and says what was wrong with it. */
+  step(event: Event, effects: readonly Effect[], at: Instant): string[] {
+    this.#history.push({ at, event });
+    const wrong: string[] = [];
+    for (const effect of effects) {
+      const objection = this.#objection(effect, at);
+      if (objection) wrong.push(`${effect.type} at ${at.monoMs}: ${objection}`);
+      this.#history.push({ at, effect });
+    }
+    return wrong;
+  }
+
+  /**
+   * Work may run when our acquisition, sent after anything else was last seen in the lock, was seen in it in time, only
+   * our own renewals have been seen since, each before the right that it extends had lapsed or was lost, and the last was
+   * sent less than the hard deadline ago.
+   */
+  mayWork(at: Instant): boolean {
+    const started = this.#lastEffect("term-started");
+    if (started < 0 || this.#eventSince(started, "work-stopped")) return false;
+    const sights = this.#sights();
+    const before = sights.filter((sight) => sight.index < started);
+    const own = before.at(-1);
+    const acquired = own?.view && this.#sentWith(own.view.record);
+    if (!own?.view || acquired?.write.purpose !== "acquire") return false;
+    const lastOther = before.findLast((sight) => !sight.view || !this.#sentWith(sight.view.record));
+    if (lastOther && lastOther.index > acquired.index) return false;
+    const { renewDeadlineMs, hardDeadlineMs } = this.#config.timings;
+    if (elapsedMs(acquired.at, own.at) >= renewDeadlineMs) return false;
+
+    let sentAt = acquired.at;
+    for (const { index, view, at: seenAt } of sights) {
+      if (index < started) continue;
+      const sent = view && this.#sentWith(view.record);
+      if (!view || !sent || view.uid !== own.view.uid || sent.write.purpose === "release") return false;
+      const wasLost = this.#isLost() && index > this.#lastEffect("term-lost");
+      if (!wasLost && elapsedMs(sentAt, seenAt) < hardDeadlineMs) sentAt = sent.at;
+    }
+    return elapsedMs(sentAt, at) < hardDeadlineMs;
+  }
+
+  #objection(effect: Effect, at: Instant): string | undefined {
+    switch (effect.type) {
+      case "read":
+        return this.#inFlight() === undefined ? undefined : "another request is in flight";
+      case "write":
+        if (this.#inFlight() !== undefined) return "another request is in flight";
+        return this.#objectionToWrite(effect, at);
+      case "cancel":
+        return this.#inFlight() === effect.id ? undefined : "it is not in flight";
+      case "term-started": {
+        const earlier = this.#history.filter((entry) => entry.effect?.type === "term-started");
+        const tokens = earlier.map(({ effect: e }) => (e?.type === "term-started" ? e.token : 0n));
+        if (tokens.some((token) => token >= effect.token))
+          return `its token ${effect.token} is not the highest`;
+        return this.#termIsOpen() ? "a term is open" : undefined;
+      }
+      case "term-ending":
+        return this.#termIsOpen() && !this.#lostOrEnding() ? undefined : "no term is being served";
+      case "term-lost":
+        return this.#termIsOpen() && !this.#isLost() ? undefined : "there is no term to lose";
+      case "renewed":
+        return this.#termIsOpen() && !this.#isLost() ? undefined : "there is no term to renew";
+      case "overrun":
+        if (!this.#isLost() || this.#lastEffect("overrun") > this.#lastEffect("term-lost"))
+          return "nothing is lost";
+        // A millisecond for the rounding of large clock readings.
+        return this.mayWork({ monoMs: at.monoMs + 1, wallMs: at.wallMs + 1 })
+          ? "the work may still run"
+          : undefined;
+      case "term-ended":
+        return this.#termIsOpen() ? undefined : "no term is open";
+      case "leader-changed": {
+        const last = this.#history.findLast((entry) => entry.effect?.type === "leader-changed")?.effect;
+        const before = last?.type === "leader-changed" ? last.leader : undefined;
+        return before === effect.leader ? "the leader is the same as before" : undefined;
+      }
+      case "refused":
+      case "stopped":
+        return this.#termIsOpen() ? "a term is open" : undefined;
+      case "failed":
+        return undefined;
+    }
+  }
+
+  #objectionToWrite(write: Write, at: Instant): string | undefined {
+    const sights = this.#sights();
+    const last = sights.at(-1);
+    if (!last) return "nothing is known of the lock";
+    if (write.over !== last.view) return "it is over something else than was seen last";
+    const own = last.view && this.#sentWith(last.view.record);
+    const isServing = this.#termIsOpen() && !this.#isLost();
+    const workStopped = this.#eventSince(this.#lastEffect("term-started"), "work-stopped");
+    switch (write.purpose) {
+      case "acquire":
+        if (this.#termIsOpen()) return "a term is open";
+        return this.#mayTake(sights, at) ? undefined : "somebody else may still have time";
+      case "renew":
+        if (!isServing || workStopped) return "no term is being served";
+        return own && own.write.purpose !== "release" ? undefined : "the lock is not our own";
+      case "release":
+        if (this.#termIsOpen() ? this.#isLost() || !workStopped : !this.#isStopping())
+          return "the work has not stopped";
+        return own && own.write.purpose !== "release" ? undefined : "the lock is not our own";
+    }
+  }
+
+  #mayTake(sights: readonly Sight[], at: Instant): boolean {
+    const last = sights.at(-1);
+    if (!last) return false;
+    const isForeign = last.view && !isRelease(last.view.record) && !this.#sentWith(last.view.record);
+    if (isForeign && at.monoMs < last.at.monoMs + this.#durationMs(last)) return false;
+    if (!last.view && this.#config.waitWhenAbsent) {
+      if (at.monoMs < last.at.monoMs + this.#config.timings.leaseDurationMs) return false;
+    }
+    return sights.every((sight, n) => {
+      const before = sights[n - 1];
+      if (!before?.view || before.view.uid === sight.view?.uid) return true;
+      const own = this.#sentWith(before.view.record);
+      if (own && elapsedMs(own.at, sight.at) < this.#config.timings.hardDeadlineMs) return true;
+      return at.monoMs >= sight.at.monoMs + this.#durationMs(before);
+    });
+  }
+
+  #durationMs(sight: Sight): number {
+    const seconds = sight.view?.record.leaseDurationSeconds;
+    return seconds ? seconds * 1_000 : this.#config.timings.leaseDurationMs;
+  }
+
+  /** What was learned, without what was older than something known, or the same again. */
+  #sights(): Sight[] {
+    const sights: Sight[] = [];
+    let highest = -1n;
+    let request: { readonly id: number; readonly sightsBefore: number } | undefined;
+    for (const [index, { at, event, effect }] of this.#history.entries()) {
+      if (effect?.type === "read" || effect?.type === "write") {
+        request = { id: effect.id, sightsBefore: sights.length };
+      }
+      if (effect?.type === "cancel") request = undefined;
+      const view = event && viewIn(event);
+      if (view && view.revision >= highest) {
+        highest = view.revision;
+        if (sights.at(-1)?.view?.version !== view.version) sights.push({ index, at, view });
+      }
+      const isAnswered = event?.type === "answer" && event.id === request?.id;
+      const isAbsent =
+        isAnswered && event.answer.kind === "absent" && request?.sightsBefore === sights.length;
+      const isDeleted = event?.type === "deleted" && event.revision >= highest;
+      if (isDeleted) highest = event.revision;
+      const last = sights.at(-1);
+      if ((isAbsent || isDeleted) && !(last && !last.view)) sights.push({ index, at, view: undefined });
+      if (isAnswered) request = undefined;
+    }
+    return sights;
+  }
+
+  #sentWith(record: LeaderRecord): Sent | undefined {
+    const index = this.#history.findLastIndex(
+      ({ effect }) => effect?.type === "write" && sameRecord(effect.record, record),
+    );
+    const entry = this.#history[index];
+    return entry?.effect?.type === "write" ? { index, at: entry.at, write: entry.effect } : undefined;
+  }
+
+  #inFlight(): number | undefined {
+    let id: number | undefined;
+    for (const { event, effect } of this.#history) {
+      if (effect?.type === "read" || effect?.type === "write") id = effect.id;
+      if (effect?.type === "cancel" && effect.id === id) id = undefined;
+      if (event?.type === "answer" && event.id === id) id = undefined;
+    }
+    return id;
+  }
+
+  #termIsOpen(): boolean {
+    return this.#lastEffect("term-started") > this.#lastEffect("term-ended");
+  }
+  #isLost(): boolean {
+    return this.#lastEffect("term-lost") > this.#lastEffect("term-started");
+  }
+  #lostOrEnding(): boolean {
+    return this.#isLost() || this.#lastEffect("term-ending") > this.#lastEffect("term-started");
+  }
+  #isStopping(): boolean {
+    return this.#lastEvent("stop") > Math.max(this.#lastEffect("stopped"), this.#lastEffect("refused"));
+  }
+  #lastEffect(type: Effect["type"]): number {
+    return this.#history.findLastIndex((entry) => entry.effect?.type === type);
+  }
+  #lastEvent(type: Event["type"]): number {
+    return this.#history.findLastIndex((entry) => entry.event?.type === type);
+  }
+  #eventSince(index: number, type: Event["type"]): boolean {
+    return this.#lastEvent(type) > index;
+  }
+}
+
+function viewIn(event: Event): LockView | undefined {
+  if (event.type === "observed") return event.view;
+  return event.type === "answer" && event.answer.kind === "found" ? event.answer.view : undefined;
+}

@@ -1,0 +1,34 @@
+/** Records and views of a lock, as short as a test wants to say them. */
+import type { LeaderRecord, LockView } from "../record.ts";
+
+export const uid = "lock-1";
+
+export function record(fields: Partial<LeaderRecord> = {}): LeaderRecord {
+  return {
+    holderIdentity: "b",
+    leaseDurationSeconds: 15,
+    acquireTime: "2030-01-01T00:00:00.000000Z",
+    renewTime: "2030-01-01T00:00:00.000000Z",
+    leaseTransitions: 0,
+    ...fields,
+  };
+}
+
+export function view(revision: number | bigint, of: LeaderRecord, inLock = uid): LockView {
+  return { uid: inLock, version: String(revision), revision: BigInt(revision), record: of };
+}
+
+/** Somebody's hold on the lock. Its renewTime is taken from the revision, so that each revision is another renewal. */
+export function held(revision: number | bigint, by = "b", fields: Partial<LeaderRecord> = {}): LockView {
+  return view(revision, record({ holderIdentity: by, renewTime: `renewal ${revision}`, ...fields }));
+}
+
+/** The lock as its holder leaves it. */
+export function released(revision: number | bigint, fields: Partial<LeaderRecord> = {}): LockView {
+  return view(revision, record({ holderIdentity: "", leaseDurationSeconds: 1, ...fields }));
+}
+
+/** The same lock with another annotation: a new version of the same record. */
+export function annotated(revision: number | bigint, of: LockView): LockView {
+  return { ...of, version: String(revision), revision: BigInt(revision) };
+}

@@ -1,0 +1,212 @@
+/**
+ * One candidate in virtual time: a test says what happens to it and when, and nothing else does. After every step it
+ * checks what must hold after every step: the next wake-up is in the future, and one request at most is in flight.
+ */
+import { nextWakeMs } from "../agenda.ts";
+import type { Instant } from "../instant.ts";
+import type { Answer, Config, Effect, Event, Failure, State } from "../machine.ts";
+import { leaderAt, mayWork } from "../questions.ts";
+import type { LockView } from "../record.ts";
+import { initialState, step } from "../step.ts";
+import { resolveTimings } from "../timings.ts";
+import { uid } from "./records.ts";
+
+export type Request = Extract<Effect, { type: "read" | "write" }>;
+export type Write = Extract<Effect, { type: "write" }>;
+export type Respond = (request: Request) => Answer | undefined;
+
+export const startWallMs = Date.parse("2030-01-01T00:00:00Z");
+export const config: Config = {
+  identity: "a",
+  timings: resolveTimings(),
+  waitWhenAbsent: false,
+  failWhenDenied: false,
+};
+
+/** More wake-ups and answers than this in one run are a loop. */
+const mostTurns = 200_000;
+
+export class Rig {
+  readonly config: Config;
+  /** Everything that came out, in order. */
+  readonly effects: Effect[] = [];
+  state: State = initialState;
+  monoMs = 0;
+  wallMs = startWallMs;
+  random = 0.5;
+  /** Before and after each step, for a model to listen to. */
+  onBefore: ((event: Event) => void) | undefined;
+  onStep: ((event: Event, effects: readonly Effect[]) => void) | undefined;
+  #request: Request | undefined;
+  #lastWrite: Write | undefined;
+
+  constructor(overrides: Partial<Config> = {}) {
+    this.config = { ...config, ...overrides };
+  }
+
+  get at(): Instant {
+    return { monoMs: this.monoMs, wallMs: this.wallMs };
+  }
+  get phase(): State["phase"]["name"] {
+    return this.state.phase.name;
+  }
+  get mayWork(): boolean {
+    return mayWork(this.config, this.state, this.at);
+  }
+  get leader(): string | undefined {
+    return leaderAt(this.config, this.state, this.at);
+  }
+  get nextWakeMs(): number {
+    return nextWakeMs(this.config, this.state, this.at);
+  }
+  /** The request that waits for its answer. */
+  get request(): Request | undefined {
+    return this.state.inFlight ? this.#request : undefined;
+  }
+  get lastWrite(): Write {
+    if (!this.#lastWrite) throw new Error("nothing has been written yet");
+    return this.#lastWrite;
+  }
+
+  feed(event: Event): Effect[] {
+    this.onBefore?.(event);
+    const { state, effects } = step(this.config, this.state, event, this.at, this.random);
+    this.state = state;
+    this.effects.push(...effects);
+    for (const effect of effects) {
+      if (effect.type === "read" || effect.type === "write") this.#request = effect;
+      if (effect.type === "write") this.#lastWrite = effect;
+    }
+    if (!(this.nextWakeMs > this.monoMs))
+      throw new Error(`the next wake-up is not ahead: ${this.nextWakeMs}`);
+    if (this.state.inFlight && this.#request?.id !== this.state.inFlight.id) throw new Error("two in flight");
+    this.onStep?.(event, effects);
+    return effects;
+  }
+
+  start = () => this.feed({ type: "start" });
+  stop = () => this.feed({ type: "stop" });
+  tick = () => this.feed({ type: "tick" });
+  stepDown = (cooldownMs = 0) => this.feed({ type: "step-down", cooldownMs });
+  workStopped = (cooldownMs = 0) => this.feed({ type: "work-stopped", cooldownMs });
+  watchUp = () => this.feed({ type: "watch-up" });
+  watchDown = () => this.feed({ type: "watch-down" });
+  observed = (view: LockView) => this.feed({ type: "observed", view });
+  deleted = (revision: number) => this.feed({ type: "deleted", revision: BigInt(revision) });
+  found = (view: LockView) => this.answer({ kind: "found", view });
+  absent = () => this.answer({ kind: "absent" });
+  conflict = () => this.answer({ kind: "conflict" });
+  failed = (kind: Failure["kind"] = "unreachable", retryAfterMs?: number) =>
+    this.answer({ kind: "failed", failure: failure(kind, retryAfterMs) });
+
+  /** The answer to the request in flight, or to an earlier one. */
+  answer(answer: Answer, id = this.state.inFlight?.id): Effect[] {
+    if (id === undefined) throw new Error(`no request waits for ${answer.kind}`);
+    return this.feed({ type: "answer", id, answer });
+  }
+
+  /** The lock as the write leaves it. */
+  committed(revision: number | bigint, write = this.lastWrite): LockView {
+    return {
+      uid: write.over?.uid ?? uid,
+      version: String(revision),
+      revision: BigInt(revision),
+      record: write.record,
+    };
+  }
+
+  /** The write in flight is committed and acknowledged. */
+  ack(revision: number | bigint): Effect[] {
+    if (this.request?.type !== "write") throw new Error("no write waits for an acknowledgement");
+    return this.found(this.committed(revision));
+  }
+
+  /** Time passes and the candidate is woken when it asked to be; nobody answers. */
+  wait(ms: number): Effect[] {
+    return this.run(ms, () => undefined);
+  }
+
+  /** Time passes, and each request is answered after `latencyMs`, or never. */
+  run(ms: number, respond: Respond, latencyMs = 1): Effect[] {
+    const firstEffect = this.effects.length;
+    const endMs = this.monoMs + ms;
+    let id: number | undefined;
+    let answerAtMs = Number.POSITIVE_INFINITY;
+    for (let turns = 0; turns < mostTurns; turns++) {
+      const { request } = this;
+      if (request?.id !== id) {
+        id = request?.id;
+        answerAtMs = request ? this.monoMs + latencyMs : Number.POSITIVE_INFINITY;
+      }
+      const wakeMs = this.nextWakeMs;
+      if (Math.min(wakeMs, answerAtMs) > endMs) {
+        this.#moveTo(endMs);
+        return this.effects.slice(firstEffect);
+      }
+      this.#moveTo(Math.min(wakeMs, answerAtMs));
+      const answer = request && answerAtMs <= wakeMs ? respond(request) : undefined;
+      if (answer) this.answer(answer);
+      else if (answerAtMs <= wakeMs) answerAtMs = Number.POSITIVE_INFINITY;
+      else this.tick();
+    }
+    throw new Error(`more than ${mostTurns} turns in ${ms} ms`);
+  }
+
+  /** The process stands still, and both clocks go on. */
+  freeze(ms: number): void {
+    this.monoMs += ms;
+    this.wallMs += ms;
+  }
+
+  /** The machine stands still, and only the wall clock goes on; or somebody sets it. */
+  suspend(ms: number): void {
+    this.wallMs += ms;
+  }
+
+  #moveTo(monoMs: number): void {
+    this.wallMs += monoMs - this.monoMs;
+    this.monoMs = monoMs;
+  }
+}
+
+export function failure(kind: Failure["kind"] = "unreachable", retryAfterMs?: number): Failure {
+  return { kind, message: `it was ${kind}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** A candidate that has read the lock and waits. */
+export function waiting(seen: LockView, overrides: Partial<Config> = {}): Rig {
+  const rig = new Rig(overrides);
+  rig.start();
+  rig.found(seen);
+  return rig;
+}
+
+/** A candidate that has just won the lock, by creating it as revision 1. */
+export function leading(overrides: Partial<Config> = {}): Rig {
+  const rig = new Rig(overrides);
+  rig.start();
+  rig.absent();
+  rig.ack(1);
+  return rig;
+}
+
+/** What was asked of the API server, in the words of its verbs. */
+export function verbs(effects: readonly Effect[]): string[] {
+  const names: string[] = [];
+  for (const effect of effects) {
+    if (effect.type === "read") names.push("get");
+    if (effect.type === "write") names.push(effect.over ? "update" : "create");
+  }
+  return names;
+}
+
+export function types(effects: readonly Effect[]): string[] {
+  return effects.map((effect) => effect.type);
+}
+
+export function ofType<T extends Effect["type"]>(
+  effects: readonly Effect[],
+  type: T,
+): Extract<Effect, { type: T }>[] {
+  return effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
+}

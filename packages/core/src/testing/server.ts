@@ -1,0 +1,58 @@
+/** The API server's part, honestly: one lock object and compare-and-swap. */
+import type { Answer } from "../machine.ts";
+import type { LeaderRecord, LockView } from "../record.ts";
+import type { Request, Write } from "./rig.ts";
+
+export type Change =
+  | { readonly kind: "written"; readonly view: LockView }
+  | { readonly kind: "deleted"; readonly revision: bigint };
+
+export class LockServer {
+  lock: LockView | undefined;
+  /** Everything that ever happened to the lock, for a watch to tell. */
+  readonly changes: Change[] = [];
+  #revision: bigint;
+  #uids = 0;
+
+  constructor(lock?: LockView) {
+    this.lock = lock;
+    this.#revision = lock?.revision ?? 0n;
+  }
+
+  answer = (request: Request): Answer => {
+    if (request.type === "write") return this.#write(request);
+    return this.lock ? { kind: "found", view: this.lock } : { kind: "absent" };
+  };
+
+  /** Somebody else writes the record, with no regard to what is there. */
+  put(record: LeaderRecord): LockView {
+    if (!this.lock) this.#uids += 1;
+    return this.#store(this.lock?.uid ?? `uid-${this.#uids}`, record);
+  }
+
+  annotate(): void {
+    if (this.lock) this.#store(this.lock.uid, this.lock.record);
+  }
+
+  delete(): void {
+    if (!this.lock) return;
+    this.lock = undefined;
+    this.#revision += 1n;
+    this.changes.push({ kind: "deleted", revision: this.#revision });
+  }
+
+  #write({ over, record }: Write): Answer {
+    if (over === undefined)
+      return this.lock ? { kind: "conflict" } : { kind: "found", view: this.put(record) };
+    if (!this.lock) return { kind: "absent" };
+    if (this.lock.version !== over.version) return { kind: "conflict" };
+    return { kind: "found", view: this.put(record) };
+  }
+
+  #store(uid: string, record: LeaderRecord): LockView {
+    this.#revision += 1n;
+    this.lock = { uid, version: String(this.#revision), revision: this.#revision, record };
+    this.changes.push({ kind: "written", view: this.lock });
+    return this.lock;
+  }
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { CoreError } from "./errors.ts";
+import {
+  clockRateTolerance,
+  hardDeadlineFor,
+  marginMs,
+  type PresetName,
+  presets,
+  resolveTimings,
+  type TimingOptions,
+} from "./timings.ts";
+
+function problemsOf(options: unknown): readonly string[] {
+  try {
+    resolveTimings(options as TimingOptions);
+  } catch (error) {
+    if (error instanceof CoreError && error.code === "InvalidTimings") return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("what is accepted", () => {
+  it("the defaults: client-go's 15/10/2, a renewal every 3 s, four attempts to the soft end", () => {
+    expect(resolveTimings()).toEqual({
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+      renewIntervalMs: 3_000,
+      hardDeadlineMs: 14_750,
+      attemptTimeoutMs: 2_500,
+    });
+  });
+
+  it.each([
+    ["standard", 15_000, 10_000, 2_000, 3_000, 14_750],
+    ["fast-failover", 10_000, 8_000, 1_000, 2_000, 9_800],
+    ["low-load", 60_000, 45_000, 5_000, 12_000, 59_300],
+  ] as const)("the preset %s", (preset, lease, renew, retry, interval, hard) => {
+    expect(resolveTimings({ preset })).toMatchObject({
+      leaseDurationMs: lease,
+      renewDeadlineMs: renew,
+      retryPeriodMs: retry,
+      renewIntervalMs: interval,
+      hardDeadlineMs: hard,
+    });
+  });
+
+  it("every preset that there is, and with time for the work to stop", () => {
+    for (const preset of Object.keys(presets) as PresetName[]) {
+      expect(problemsOf({ preset, stopWithin: "1s" })).toEqual([]);
+    }
+  });
+
+  it("a preset with one number changed", () => {
+    expect(resolveTimings({ preset: "low-load", retryPeriod: "3s" })).toMatchObject({
+      leaseDurationMs: 60_000,
+      retryPeriodMs: 3_000,
+    });
+  });
+
+  it.each([
+    [
+      "15/2/1, as client-go's own test has it",
+      { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
+    ],
+    ["OpenShift's 137/107/26", { leaseDuration: "137s", renewDeadline: "107s", retryPeriod: "26s" }],
+    ["a lease of one second", { leaseDuration: "1s", renewDeadline: "600ms", retryPeriod: "100ms" }],
+    ["a lease of a day", { leaseDuration: "24h", renewDeadline: "20h", retryPeriod: "1h" }],
+    ["a lease in minutes that binary fractions cannot say", { leaseDuration: "4.1m" }],
+    ["a soft end on the hard deadline itself", { renewDeadline: "14.75s" }],
+    ["a stop that takes all the time there is", { stopWithin: "4.75s" }],
+    ["fractions of seconds, but for the lease", { renewDeadline: "9.5s", retryPeriod: "1.25s" }],
+    ["a renewal at half of the renew deadline", { renewInterval: "5s" }],
+    ["no time to stop", { stopWithin: "0s" }],
+  ])("%s", (_what, options) => expect(problemsOf(options)).toEqual([]));
+
+  it("the renewal interval is a fifth of the lease or a third of the deadline, whichever is less", () => {
+    expect(resolveTimings({ leaseDuration: "15s", renewDeadline: "12s" }).renewIntervalMs).toBe(3_000);
+    expect(resolveTimings({ leaseDuration: "60s", renewDeadline: "9s" }).renewIntervalMs).toBe(3_000);
+  });
+
+  it("the renewal interval that was asked for", () => {
+    expect(resolveTimings({ renewInterval: "1s" }).renewIntervalMs).toBe(1_000);
+  });
+
+  it("the hard deadline leaves the lease less one percent and a margin", () => {
+    expect(clockRateTolerance).toBe(0.01);
+    expect(marginMs).toBe(100);
+    expect(hardDeadlineFor(15_000)).toBe(14_750);
+  });
+});
+
+describe("what is refused, with its numbers", () => {
+  const notADuration = (name: string, value: string) =>
+    `${name} must be a duration such as "15s" or "500ms": ${value}`;
+  it.each<[string, Record<string, unknown>, string[]]>([
+    ["zero", { retryPeriod: "0s" }, ["retryPeriod must be greater than zero: 0s"]],
+    ["a zero lease", { leaseDuration: "0s" }, ["leaseDuration must be greater than zero: 0s"]],
+    ["a zero interval", { renewInterval: "0ms" }, ["renewInterval must be greater than zero: 0ms"]],
+    ["a negative duration", { leaseDuration: "-15s" }, [notADuration("leaseDuration", '"-15s"')]],
+    ["a negative time to stop", { stopWithin: "-1s" }, [notADuration("stopWithin", '"-1s"')]],
+    ["NaN", { renewDeadline: Number.NaN }, [notADuration("renewDeadline", "NaN")]],
+    ["a bare number", { leaseDuration: 15 }, [notADuration("leaseDuration", "15")]],
+    ["a bare number as text", { leaseDuration: "15" }, [notADuration("leaseDuration", '"15"')]],
+    ["an empty interval", { renewInterval: "" }, [notADuration("renewInterval", '""')]],
+    [
+      "fractions of a second in the lease",
+      { leaseDuration: "15.5s" },
+      ["leaseDuration must be whole seconds, as a Lease can hold no others: 15.5s"],
+    ],
+    [
+      "a lease below a second",
+      { leaseDuration: "900ms", renewDeadline: "500ms", retryPeriod: "100ms" },
+      ["leaseDuration must be whole seconds, as a Lease can hold no others: 900ms"],
+    ],
+    [
+      "a lease of 10^9 seconds",
+      { leaseDuration: "1000000000s" },
+      ["leaseDuration must be at most 1440m: 1000000000s"],
+    ],
+    [
+      "a lease of a day and a second",
+      { leaseDuration: "86401s" },
+      ["leaseDuration must be at most 1440m: 86401s"],
+    ],
+    [
+      "a renew deadline that is the lease",
+      { renewDeadline: "15s" },
+      ["renewDeadline must be less than leaseDuration: 15s >= 15s"],
+    ],
+    [
+      "a renew deadline longer than the lease",
+      { renewDeadline: "20s" },
+      ["renewDeadline must be less than leaseDuration: 20s >= 15s"],
+    ],
+    [
+      "a renew deadline past the hard deadline",
+      { renewDeadline: "14.8s" },
+      [
+        "renewDeadline + stopWithin must end before the hard deadline, which is leaseDuration less 1 % for clocks and " +
+          "100ms: 14.8s + 0ms > 14.75s",
+      ],
+    ],
+    [
+      "a stop that takes longer than the timings leave",
+      { stopWithin: "5s" },
+      [
+        "renewDeadline + stopWithin must end before the hard deadline, which is leaseDuration less 1 % for clocks and " +
+          "100ms: 10s + 5s > 14.75s",
+      ],
+    ],
+    [
+      "a retry period with no room for a second try",
+      { renewDeadline: "2.4s" },
+      ["renewDeadline must be greater than 1.2 times retryPeriod: 2.4s <= 1.2 * 2s"],
+    ],
+    [
+      "a renewal that could not be repeated",
+      { renewInterval: "5001ms" },
+      [
+        "renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: " +
+          "5001ms > 10s / 2",
+      ],
+    ],
+    [
+      "an unknown preset",
+      { preset: "turbo" },
+      ['preset must be one of standard, fast-failover, low-load: "turbo"'],
+    ],
+    [
+      "a preset that every object has",
+      { preset: "toString" },
+      ['preset must be one of standard, fast-failover, low-load: "toString"'],
+    ],
+  ])("%s", (_what, options, problems) => expect(problemsOf(options)).toEqual(problems));
+
+  it("everything at once, each problem once, in one message", () => {
+    const options = {
+      preset: "turbo",
+      leaseDuration: "1.5s",
+      renewDeadline: "20s",
+      retryPeriod: "17s",
+      renewInterval: "11s",
+      stopWithin: "soon",
+    };
+    expect(problemsOf(options)).toEqual([
+      'preset must be one of standard, fast-failover, low-load: "turbo"',
+      notADuration("stopWithin", '"soon"'),
+      "leaseDuration must be whole seconds, as a Lease can hold no others: 1.5s",
+      "renewDeadline must be less than leaseDuration: 20s >= 1.5s",
+      "renewDeadline must be greater than 1.2 times retryPeriod: 20s <= 1.2 * 17s",
+      "renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: 11s > 20s / 2",
+    ]);
+    expect(() => resolveTimings(options as unknown as TimingOptions)).toThrow(
+      /^Cannot start the election: preset must .*; stopWithin must .*; .* 20s \/ 2\.$/,
+    );
+  });
+
+  it("three bad values are three problems, with no comparison of what was not read", () => {
+    expect(problemsOf({ leaseDuration: 15, renewDeadline: 10, retryPeriod: 2 })).toEqual([
+      notADuration("leaseDuration", "15"),
+      notADuration("renewDeadline", "10"),
+      notADuration("retryPeriod", "2"),
+    ]);
+  });
+});

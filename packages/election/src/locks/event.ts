@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import type { LockView } from "@tenure/core";
+import { systemClock } from "../platform.ts";
+import type { KubeObject, ObjectKind } from "./object-lock.ts";
+
+export interface EventFacts {
+  readonly kind: ObjectKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
+  readonly view: LockView | undefined;
+}
+
+/** As client-go's recorder writes it: type Normal, reason LeaderElection, about the lock. */
+export function eventFor({ kind, namespace, name, message, view }: EventFacts): KubeObject {
+  const now = new Date(systemClock.now().wallMs).toISOString().replace(/\.\d+/, "");
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${name}.${randomBytes(8).toString("hex")}`, namespace },
+    involvedObject: {
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      namespace,
+      name,
+      ...(view && { uid: view.uid, resourceVersion: view.version }),
+    },
+    type: "Normal",
+    reason: "LeaderElection",
+    message,
+    source: { component: "tenure" },
+    reportingComponent: "tenure",
+    firstTimestamp: now,
+    lastTimestamp: now,
+    count: 1,
+  };
+}

@@ -1,0 +1,24 @@
+import type { LeaderRecord } from "@tenure/core";
+import { type KubeObject, type ObjectKind, ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
+import { readRecord } from "./record-fields.ts";
+
+const lease: ObjectKind = {
+  kind: "Lease",
+  apiVersion: "coordination.k8s.io/v1",
+  root: "/apis/coordination.k8s.io/v1",
+  plural: "leases",
+  read: ({ spec }) => {
+    const { leaseTransitions, ...rest } = (spec ?? {}) as Record<string, unknown>;
+    return readRecord({ ...rest, transitions: leaseTransitions });
+  },
+  write: (object: KubeObject, record: LeaderRecord) => {
+    return { ...object, spec: { ...(object.spec as object | undefined), ...record } };
+  },
+};
+
+/** The record as a `coordination.k8s.io/v1` Lease: what Kubernetes itself uses, and what new elections should. */
+export class LeaseLock extends ObjectLock {
+  constructor(options: ObjectLockOptions) {
+    super(lease, options);
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Two locks held as one, to move an election from a legacy lock to a Lease without a moment with two leaders:
+ * first every replica holds `from`, then (rolling update) both, then (rolling update) only `to`.
+ *
+ * Who holds only one of the two does not lead. Both are taken in the order from, to, and let go in the order to, from;
+ * a candidate that knows only one of them is thus never surprised. Where the holders differ, the lock is held by nobody
+ * that can be named, and is waited out, as client-go's MultiLock does.
+ */
+import { type Answer, type LeaderRecord, type LockView, sameRecord } from "@tenure/core";
+import type { Lock, LockObserver, LockSpec } from "../lock.ts";
+
+/** client-go's name for a holder that the two locks do not agree on. */
+const unknownHolder = "leaderelection.k8s.io/unknown";
+
+interface Both {
+  readonly from: LockView | undefined;
+  readonly to: LockView | undefined;
+}
+
+export class MigrationLock implements Lock {
+  readonly #from: Lock;
+  readonly #to: Lock;
+  /** The versions that were read or written last, so that the echo of an own write is not taken for news. */
+  #known: Both = { from: undefined, to: undefined };
+
+  constructor(locks: { readonly from: Lock; readonly to: Lock }) {
+    this.#from = locks.from;
+    this.#to = locks.to;
+  }
+
+  get description(): string {
+    return `${this.#from.description} and ${this.#to.description}`;
+  }
+
+  get spec(): LockSpec | undefined {
+    const { spec: from } = this.#from;
+    const { spec: to } = this.#to;
+    return from && to ? { kind: "migration", from, to } : undefined;
+  }
+
+  async prepare(): Promise<void> {
+    await Promise.all([this.#from.prepare?.(), this.#to.prepare?.()]);
+  }
+
+  async read(signal: AbortSignal): Promise<Answer> {
+    const [from, to] = await Promise.all([this.#from.read(signal), this.#to.read(signal)]);
+    const failed = [from, to].find((answer) => answer.kind === "failed" || answer.kind === "conflict");
+    if (failed) return failed;
+    return this.#answer({ from: viewOf(from), to: viewOf(to) });
+  }
+
+  async write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+    const before = (over?.object ?? {}) as Partial<Both>;
+    const isRelease = record.holderIdentity === "";
+    const writeFrom = () => this.#from.write(record, before.from, signal);
+    const writeTo = () => this.#to.write(record, before.to, signal);
+    const first = await (isRelease ? writeTo() : writeFrom());
+    if (first.kind !== "found") return first;
+    const second = await (isRelease ? writeFrom() : writeTo());
+    if (second.kind !== "found") return second;
+    return this.#answer(
+      isRelease ? { from: second.view, to: first.view } : { from: first.view, to: second.view },
+    );
+  }
+
+  watch(observer: LockObserver, signal: AbortSignal): void {
+    this.#watchOne("from", observer, signal);
+    this.#watchOne("to", observer, signal);
+  }
+
+  announce(message: string, view: LockView | undefined, signal: AbortSignal): Promise<void> {
+    const { to } = (view?.object ?? {}) as Partial<Both>;
+    return this.#to.announce?.(message, to, signal) ?? Promise.resolve();
+  }
+
+  #watchOne(which: "from" | "to", observer: LockObserver, signal: AbortSignal): void {
+    const lock = which === "from" ? this.#from : this.#to;
+    lock.watch?.(
+      {
+        observed: (view) => {
+          if (view.version !== this.#known[which]?.version) observer.changed();
+        },
+        deleted: () => observer.changed(),
+        changed: () => observer.changed(),
+        up: () => observer.up(),
+        down: (failure) => observer.down(failure),
+      },
+      signal,
+    );
+  }
+
+  #answer(both: Both): Answer {
+    this.#known = both;
+    const { from, to } = both;
+    const newest = from && to ? (from.revision > to.revision ? from : to) : (from ?? to);
+    if (!newest) return { kind: "absent" };
+    return {
+      kind: "found",
+      view: {
+        uid: from?.uid ?? newest.uid,
+        version: `${from?.version ?? "-"}/${to?.version ?? "-"}`,
+        revision: newest.revision,
+        record: from && to ? joined(from.record, to.record) : newest.record,
+        object: both,
+      },
+    };
+  }
+}
+
+function viewOf(answer: Answer): LockView | undefined {
+  return answer.kind === "found" ? answer.view : undefined;
+}
+
+/**
+ * One record for both. With one holder it is the record of `to`, which is written last: only when that is there, the
+ * write is complete. What two holders wrote is made such that no candidate can take it for its own.
+ */
+function joined(from: LeaderRecord, to: LeaderRecord): LeaderRecord {
+  if (sameRecord(from, to) || from.holderIdentity === to.holderIdentity) return to;
+  const durations = [from.leaseDurationSeconds, to.leaseDurationSeconds];
+  return {
+    holderIdentity: unknownHolder,
+    leaseDurationSeconds: durations.includes(undefined) ? undefined : Math.max(...(durations as number[])),
+    acquireTime: `${from.acquireTime}/${to.acquireTime}`,
+    renewTime: `${from.renewTime}/${to.renewTime}`,
+    leaseTransitions: Math.max(from.leaseTransitions, to.leaseTransitions),
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * A lock that lives in one Kubernetes object, of whatever kind: reads, compare-and-swap writes and a watch of that one
+ * name. Upholds G3: a write sends back the whole object as it was read, with only the record changed, and the API server
+ * refuses it (409) if the object changed since. Keeps no state: what to write over is passed in.
+ */
+import type { Answer, LeaderRecord, LockView } from "@tenure/core";
+import { KubeClient, KubeError, loadConfig } from "@tenure/kube";
+import { ElectionError } from "../errors.ts";
+import type { Lock, LockObserver, LockSpec } from "../lock.ts";
+import { environment } from "../platform.ts";
+import { answerTo, failureFrom } from "./answers.ts";
+import { UnreadableRecord } from "./record-fields.ts";
+
+export interface ObjectLockOptions {
+  readonly name: string;
+  /** @default $NAMESPACE, $POD_NAMESPACE, or the namespace of the kubeconfig's context or of the pod */
+  readonly namespace?: string;
+  /** Put on the object when it is created, and kept on it: other labels are never touched. @default none */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The path of a kubeconfig. @default $KUBECONFIG, the pod's service account, or ~/.kube/config */
+  readonly kubeconfig?: string;
+  /** @default the kubeconfig's current context */
+  readonly context?: string;
+  /** Share a client between locks. @default one of its own, so that nothing queues in front of a renewal */
+  readonly client?: KubeClient;
+}
+
+/** Where a kind of object is found, and where in it the record stands. */
+export interface ObjectKind {
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** `/api/v1` or `/apis/GROUP/VERSION`. */
+  readonly root: string;
+  readonly plural: string;
+  read(object: KubeObject): LeaderRecord;
+  /** The object with this record and everything else as it was. */
+  write(object: KubeObject, record: LeaderRecord): KubeObject;
+}
+
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** The API server sends a bookmark about every minute; a stream that is silent for longer is dead. */
+const silentWatchMs = 150_000;
+
+export class ObjectLock implements Lock {
+  readonly #kind: ObjectKind;
+  readonly #options: ObjectLockOptions;
+  readonly #client: KubeClient;
+  #namespace: string | undefined;
+
+  constructor(kind: ObjectKind, options: ObjectLockOptions) {
+    this.#kind = kind;
+    this.#options = options;
+    this.#namespace = options.namespace ?? environment("NAMESPACE") ?? environment("POD_NAMESPACE");
+    checkNames(kind.kind, options.name, this.#namespace);
+    const { kubeconfig, context } = options;
+    this.#client =
+      options.client ??
+      new KubeClient(() => loadConfig({ ...(kubeconfig && { kubeconfig }), ...(context && { context }) }), {
+        userAgent: "tenure leader-election",
+      });
+  }
+
+  get spec(): LockSpec | undefined {
+    const { client, ...options } = this.#options;
+    return client
+      ? undefined
+      : { kind: this.#kind.kind.toLowerCase() as "lease" | "configmap" | "endpoints", options };
+  }
+
+  get description(): string {
+    return `${this.#kind.kind.toLowerCase()} ${this.#namespace ?? "(namespace of the configuration)"}/${this.#options.name}`;
+  }
+
+  async prepare(): Promise<void> {
+    this.#namespace ??= await this.#client.namespace();
+    if (this.#namespace !== undefined) return;
+    throw new KubeError(
+      "BadConfig",
+      `Cannot tell the namespace of the ${this.#kind.kind} ${this.#options.name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
+    );
+  }
+
+  async read(signal: AbortSignal): Promise<Answer> {
+    return this.#answer(false, () =>
+      this.#client.request<KubeObject>({ method: "GET", path: this.#path(), signal }),
+    );
+  }
+
+  async write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+    const before = over?.object as KubeObject | undefined;
+    const body = this.#kind.write(this.#labelled(before ?? this.#newObject()), record);
+    return this.#answer(before === undefined, () =>
+      before
+        ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, signal })
+        : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, signal }),
+    );
+  }
+
+  watch(observer: LockObserver, signal: AbortSignal): void {
+    void this.#client.watch<KubeObject>({
+      path: this.#collection(),
+      query: { fieldSelector: `metadata.name=${this.#options.name}` },
+      signal,
+      idleMs: silentWatchMs,
+      onUp: () => observer.up(),
+      onDown: (error) => observer.down(failureFrom(error)),
+      onEvent: ({ type, object }) => {
+        try {
+          if (type === "DELETED") observer.deleted(revisionOf(object));
+          else observer.observed(this.#view(object));
+        } catch {
+          // What cannot be understood here cannot be by a read either, which reports it.
+          observer.changed();
+        }
+      },
+    });
+  }
+
+  /** Tells people, as a Kubernetes Event on the lock. */
+  async announce(message: string, view: LockView | undefined, signal: AbortSignal): Promise<void> {
+    const { eventFor } = await import("./event.ts");
+    const body = eventFor({
+      kind: this.#kind,
+      name: this.#options.name,
+      namespace: this.#namespace ?? "",
+      message,
+      view,
+    });
+    await this.#client.request({
+      method: "POST",
+      path: `/api/v1/namespaces/${this.#namespace}/events`,
+      body,
+      signal,
+    });
+  }
+
+  async #answer(isCreate: boolean, send: () => Promise<KubeObject>): Promise<Answer> {
+    try {
+      return { kind: "found", view: this.#view(await send()) };
+    } catch (error) {
+      return answerTo(error, isCreate);
+    }
+  }
+
+  #view(object: KubeObject): LockView {
+    const revision = revisionOf(object);
+    const record = this.#kind.read(object);
+    return { uid: object.metadata.uid ?? "", version: String(revision), revision, record, object };
+  }
+
+  #newObject(): KubeObject {
+    const { kind, apiVersion } = this.#kind;
+    return { apiVersion, kind, metadata: { name: this.#options.name, namespace: this.#namespace ?? "" } };
+  }
+
+  #labelled(object: KubeObject): KubeObject {
+    const { labels } = this.#options;
+    if (!labels) return object;
+    return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
+  }
+
+  #collection(): string {
+    return `${this.#kind.root}/namespaces/${this.#namespace}/${this.#kind.plural}`;
+  }
+
+  #path(): string {
+    return `${this.#collection()}/${this.#options.name}`;
+  }
+}
+
+/** These go into a URL, so what the API server would refuse is refused before it is asked. */
+function checkNames(kind: string, name: unknown, namespace: unknown): void {
+  const problems: string[] = [];
+  const isName = (value: unknown) =>
+    typeof value === "string" && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value);
+  const rule = "must be lower case letters, digits, '-' and '.', at most 253 of them";
+  if (!isName(name)) problems.push(`its name ${rule}: ${JSON.stringify(name)}`);
+  if (namespace !== undefined && !isName(namespace))
+    problems.push(`its namespace ${rule}: ${JSON.stringify(namespace)}`);
+  if (problems.length > 0) {
+    throw new ElectionError("InvalidOptions", `Cannot use the ${kind} as a lock: ${problems.join("; ")}.`);
+  }
+}
+
+/** Kubernetes calls it opaque but keeps it ordered (and comparable by contract since 1.35); fencing rests on that. */
+function revisionOf(object: KubeObject): bigint {
+  const version = object.metadata?.resourceVersion;
+  if (typeof version === "string" && /^\d+$/.test(version)) return BigInt(version);
+  throw new UnreadableRecord(
+    `the API server's resourceVersion is not a number, so that changes cannot be ordered: ${JSON.stringify(version)}`,
+  );
+}

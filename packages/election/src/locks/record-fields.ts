@@ -1,0 +1,43 @@
+/** Reads a record from whatever stands in a lock: other programs write there too, and people with editors. */
+import type { LeaderRecord } from "@tenure/core";
+
+/** The lock says something that cannot be a record. It is left as it is, and reported. */
+export class UnreadableRecord extends Error {
+  override readonly name = "UnreadableRecord";
+}
+
+/** As the API has it: int32. */
+const largestInteger = 2_147_483_647;
+
+export interface RawRecord {
+  readonly holderIdentity?: unknown;
+  readonly leaseDurationSeconds?: unknown;
+  readonly acquireTime?: unknown;
+  readonly renewTime?: unknown;
+  readonly transitions?: unknown;
+}
+
+/** A holder must be readable, for it decides who may work; whatever else is unusable counts as missing. */
+export function readRecord(raw: RawRecord): LeaderRecord {
+  const { holderIdentity } = raw;
+  if (holderIdentity !== undefined && holderIdentity !== null && typeof holderIdentity !== "string") {
+    throw new UnreadableRecord(`holderIdentity is not a string: ${JSON.stringify(holderIdentity)}`);
+  }
+  return {
+    holderIdentity: holderIdentity ?? "",
+    leaseDurationSeconds: wholeNumber(raw.leaseDurationSeconds, 1),
+    acquireTime: text(raw.acquireTime),
+    renewTime: text(raw.renewTime),
+    leaseTransitions: wholeNumber(raw.transitions, 0) ?? 0,
+  };
+}
+
+function wholeNumber(value: unknown, least: number): number | undefined {
+  const isUsable =
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= largestInteger;
+  return isUsable ? (value as number) : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

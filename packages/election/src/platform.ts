@@ -1,0 +1,50 @@
+/** The only file of this package that asks the machine for time, randomness, its environment or an end. */
+import type { Clock } from "./clock.ts";
+
+/** Node cannot sleep longer in one go. */
+const longestTimeoutMs = 2_147_483_647;
+
+function monoMs(): number {
+  // Not performance.now(): its origin differs between threads, and the worker mode compares readings of two.
+  const [seconds, nanos] = process.hrtime();
+  return seconds * 1_000 + nanos / 1e6;
+}
+
+export const systemClock: Clock = {
+  now: () => ({ monoMs: monoMs(), wallMs: Date.now() }),
+  at: (atMs, callback) => {
+    let timer: NodeJS.Timeout;
+    let immediate: NodeJS.Immediate | undefined;
+    const arm = () => {
+      timer = setTimeout(fire, Math.min(Math.max(Math.ceil(atMs - monoMs()), 0), longestTimeoutMs));
+    };
+    const fire = () => {
+      if (monoMs() < atMs) arm();
+      // After a blocked event loop timers run before sockets are read: let the answer that came meanwhile be heard first.
+      else immediate = setImmediate(callback);
+    };
+    arm();
+    return () => {
+      clearTimeout(timer);
+      if (immediate) clearImmediate(immediate);
+    };
+  },
+};
+
+export const systemRandom = (): number => Math.random();
+
+export function environment(name: string): string | undefined {
+  return process.env[name] || undefined;
+}
+
+/** Says why on stderr, and ends the process with no chance for anything in it to go on. */
+export function endProcess(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.kill(process.pid, "SIGKILL");
+  // SIGKILL of oneself is delivered before this returns; if it were not, this thread at least goes no further.
+  for (;;) {}
+}
+
+export function warn(error: Error): void {
+  process.emitWarning(error.stack ?? error.message, { type: error.name });
+}
