@@ -6,7 +6,7 @@ import type { Answer, Failure } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Change, Server, ServerAnswer, StoredLock, Write } from "./server.ts";
+import type { Change, Server, ServerAnswer, Write } from "./server.ts";
 
 export type ErrorKind = "conflict" | "throttled" | "internal" | "unavailable";
 
@@ -219,5 +219,3 @@ function failed(kind: Failure["kind"], retryAfterMs?: number): Answer {
   const failure = { kind, message: kind };
   return { kind: "failed", failure: retryAfterMs === undefined ? failure : { ...failure, retryAfterMs } };
 }
-
-export type { StoredLock };

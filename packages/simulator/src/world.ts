@@ -1,5 +1,5 @@
 /** Plays one plan: builds the machines, lets the faults strike, heals everything, and asks the witness. */
-import { type Config, parseDuration, resolveTimings, type Timings } from "@tenure/core";
+import { type Config, resolveTimings, type Timings } from "@tenure/core";
 import { ClientGoProcess } from "./client-go-process.ts";
 import type { ErrorKind } from "./link.ts";
 import { Machine } from "./machine.ts";
@@ -280,9 +280,4 @@ class World {
 
 function identityOf(process: Process): string {
   return process.id.slice(0, process.id.indexOf("#"));
-}
-
-/** Simulated lease length, for summaries. */
-export function leaseMsOf(plan: Plan): number {
-  return parseDuration(plan.timings.leaseDuration) ?? 0;
 }
