@@ -13,6 +13,8 @@ export default defineConfig({
   },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],
+    // A deadline, not a pace: a test waits for what it expects, and a busy machine may take its time.
+    testTimeout: 30_000,
     exclude: ["**/node_modules/**", "test/kube/**"],
   },
 });

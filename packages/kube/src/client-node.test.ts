@@ -1,0 +1,119 @@
+import { KubeConfig } from "@kubernetes/client-node";
+import { afterEach, describe, expect, it } from "vitest";
+import { KubeClient } from "./client.ts";
+import { type ClientNodeKubeConfig, fromClientNode } from "./client-node.ts";
+import { ApiServer, sendJson } from "./testing/api-server.ts";
+import * as pem from "./testing/certificates.ts";
+import { FakePlatform } from "./testing/fake-platform.ts";
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const request = { method: "GET", path: "/version" } as const;
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function kubeConfig(server: string, user: object, cluster: object = {}): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromString(
+    JSON.stringify({
+      clusters: [
+        { name: "c", cluster: { server, "certificate-authority-data": base64(pem.authority), ...cluster } },
+      ],
+      users: [{ name: "u", user }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "prod" } }],
+      "current-context": "x",
+    }),
+  );
+  return config;
+}
+
+async function startServer(tls: object = {}) {
+  const server = await ApiServer.start(
+    (seen) =>
+      sendJson(seen, 200, {
+        authorization: seen.headers.authorization ?? null,
+        as: seen.headers["impersonate-user"],
+      }),
+    { cert: pem.serverCert, key: pem.serverKey, ...tls },
+  );
+  cleanups.push(() => server.close());
+  return server;
+}
+
+function connect(config: ClientNodeKubeConfig): KubeClient {
+  const client = new KubeClient(fromClientNode(config));
+  cleanups.push(() => client.close());
+  return client;
+}
+
+describe("a KubeConfig of @kubernetes/client-node", () => {
+  it("is taken with its token, authority and namespace", async () => {
+    const server = await startServer();
+    const client = connect(kubeConfig(server.url, { token: "t" }));
+    expect(await client.request(request)).toEqual({ authorization: "Bearer t" });
+    expect(await client.namespace()).toBe("prod");
+  });
+  it("is taken with its client certificate", async () => {
+    const server = await startServer({ ca: pem.authority, requestCert: true, rejectUnauthorized: true });
+    const user = {
+      "client-certificate-data": base64(pem.clientCert),
+      "client-key-data": base64(pem.clientKey),
+    };
+    expect(await connect(kubeConfig(server.url, user)).request(request)).toEqual({ authorization: null });
+  });
+  it("is taken with name and password, impersonation and TLS name", async () => {
+    const server = await startServer({ cert: pem.namedCert, key: pem.namedKey });
+    const config = kubeConfig(
+      server.url,
+      { username: "me", password: "pw", as: "bob" },
+      { "tls-server-name": "api.tenure.test" },
+    );
+    expect(await connect(config).request(request)).toMatchObject({
+      authorization: `Basic ${base64("me:pw")}`,
+    });
+  });
+  it("is taken with insecure-skip-tls-verify", async () => {
+    const server = await startServer({ cert: pem.namedCert, key: pem.namedKey });
+    const config = kubeConfig(
+      server.url,
+      { token: "t" },
+      { "certificate-authority-data": undefined, "insecure-skip-tls-verify": true },
+    );
+    expect(await connect(config).request(request)).toEqual({ authorization: "Bearer t" });
+  });
+  it("without a cluster is refused", () => {
+    expect(() => fromClientNode(new KubeConfig())).toThrow("Cannot use this KubeConfig: its current context");
+  });
+  it("that refuses to give credentials is quoted", async () => {
+    const config = kubeConfig("http://127.0.0.1:1", { token: "t" });
+    await expect(connect(config).request(request)).rejects.toMatchObject({
+      code: "BadConfig",
+      message: expect.stringContaining('@kubernetes/client-node (context "x"): HTTP protocol is not allowed'),
+    });
+  });
+});
+
+it("asks client-node again after ten seconds, and at once after a 401", async () => {
+  const platform = new FakePlatform();
+  let asked = 0;
+  const { credentials } = fromClientNode(
+    {
+      getCurrentContext: () => "x",
+      getContextObject: () => null,
+      getCurrentCluster: () => ({ server: "https://api" }),
+      applyToHTTPSOptions: async (options: { headers?: Record<string, string> }) => {
+        asked += 1;
+        options.headers = { Authorization: `Bearer ${asked}` };
+      },
+    },
+    { platform },
+  );
+  await Promise.all([credentials.headers(), credentials.tls()]);
+  expect(await credentials.headers()).toEqual({ Authorization: "Bearer 1" });
+  platform.advance(10_000);
+  expect(await credentials.headers()).toEqual({ Authorization: "Bearer 2" });
+  await credentials.refresh();
+  expect(await credentials.headers()).toEqual({ Authorization: "Bearer 3" });
+});

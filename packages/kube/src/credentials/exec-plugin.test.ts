@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../load-config.ts";
+import { authority, clientCert, clientKey } from "../testing/certificates.ts";
+import { deferred } from "../testing/deferred.ts";
+import { FakePlatform } from "../testing/fake-platform.ts";
+
+const v1 = "client.authentication.k8s.io/v1";
+const v1beta1 = "client.authentication.k8s.io/v1beta1";
+
+type Exec = Record<string, unknown>;
+
+const output = (status: object, apiVersion = v1): string =>
+  JSON.stringify({ apiVersion, kind: "ExecCredential", status });
+const ok = (stdout: string, stderr = "") => ({ exitCode: 0, stdout, stderr });
+
+async function setUp(exec: Exec = {}, cluster: object = {}) {
+  const platform = new FakePlatform();
+  platform.env = { PATH: "/bin", HOME: "/nowhere" };
+  const user = { exec: { apiVersion: v1, command: "aws", interactiveMode: "Never", ...exec } };
+  platform.files.set(
+    "/dir/config",
+    JSON.stringify({
+      clusters: [{ name: "c", cluster: { server: "https://api", ...cluster } }],
+      users: [{ name: "u", user }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    }),
+  );
+  const load = () =>
+    loadConfig({ kubeconfig: "/dir/config", platform }).then(({ credentials }) => credentials);
+  return { platform, load };
+}
+
+const info = (platform: FakePlatform): unknown =>
+  JSON.parse(platform.runs[0]?.options.env.KUBERNETES_EXEC_INFO ?? "null");
+
+describe("an exec plugin", () => {
+  it("is run with its arguments, its environment on top of ours, and is told what is expected", async () => {
+    const { platform, load } = await setUp({
+      args: ["eks", "get-token"],
+      env: [{ name: "AWS_PROFILE", value: "p" }],
+    });
+    platform.program = () => ok(output({ token: "t" }));
+    const credentials = await load();
+    expect(platform.runs).toEqual([]);
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t" });
+    expect(platform.runs[0]).toMatchObject({
+      command: "aws",
+      args: ["eks", "get-token"],
+      options: { interactive: false, env: { PATH: "/bin", AWS_PROFILE: "p" } },
+    });
+    expect(info(platform)).toEqual({ apiVersion: v1, kind: "ExecCredential", spec: { interactive: false } });
+  });
+  it("is told about the cluster if it wants", async () => {
+    const { platform, load } = await setUp(
+      { provideClusterInfo: true, apiVersion: v1beta1 },
+      {
+        "certificate-authority-data": Buffer.from(authority).toString("base64"),
+        "tls-server-name": "inner",
+        "proxy-url": "http://proxy",
+        extensions: [{ name: "client.authentication.k8s.io/exec", extension: { audience: "a" } }],
+      },
+    );
+    platform.program = () => ok(output({ token: "t" }, v1beta1));
+    await (await load()).headers();
+    expect(info(platform)).toMatchObject({
+      apiVersion: v1beta1,
+      spec: {
+        cluster: {
+          server: "https://api",
+          "certificate-authority-data": Buffer.from(authority).toString("base64"),
+          "tls-server-name": "inner",
+          "proxy-url": "http://proxy",
+          config: { audience: "a" },
+        },
+      },
+    });
+  });
+  it("may give a client certificate", async () => {
+    const { platform, load } = await setUp();
+    platform.program = () => ok(output({ clientCertificateData: clientCert, clientKeyData: clientKey }));
+    const credentials = await load();
+    expect(await credentials.tls()).toEqual({ cert: clientCert, key: clientKey });
+    expect(await credentials.headers()).toEqual({});
+    expect(platform.runs.length).toBe(1);
+  });
+  it("is not asked when there is a token as well", async () => {
+    const { platform, load } = await setUp();
+    const text = platform.files.get("/dir/config") as string;
+    platform.files.set("/dir/config", text.replace('"user":{', '"user":{"token":"static",'));
+    const credentials = await load();
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer static" });
+    expect(await credentials.tls()).toEqual({});
+    expect(platform.runs).toEqual([]);
+  });
+  it.each([
+    ["./bin/plugin", "/dir/bin/plugin"],
+    ["/abs/plugin", "/abs/plugin"],
+    ["plugin", "plugin"],
+  ])("named %s is started as %s", async (command, started) => {
+    const { platform, load } = await setUp({ command });
+    platform.program = () => ok(output({ token: "t" }));
+    await (await load()).headers();
+    expect(platform.runs[0]?.command).toBe(started);
+  });
+  it.each([
+    ["Never", true, false],
+    ["IfAvailable", true, true],
+    ["IfAvailable", false, false],
+    ["Always", true, true],
+  ])(
+    "with interactiveMode %s and terminal %s is interactive: %s",
+    async (interactiveMode, terminal, expected) => {
+      const { platform, load } = await setUp({ interactiveMode });
+      platform.terminal = terminal;
+      platform.program = () => ok(output({ token: "t" }));
+      await (await load()).headers();
+      expect(platform.runs[0]?.options.interactive).toBe(expected);
+      expect(info(platform)).toMatchObject({ spec: { interactive: expected } });
+    },
+  );
+});
+
+describe("what an exec plugin gave", () => {
+  it("is used until it expires", async () => {
+    const { platform, load } = await setUp();
+    const credentials = await load();
+    platform.program = () => {
+      const expires = new Date(platform.now() + 60_000).toISOString();
+      return ok(output({ token: `t${platform.runs.length}`, expirationTimestamp: expires }));
+    };
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t1" });
+    platform.advance(59_999);
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t1" });
+    platform.advance(1);
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t2" });
+  });
+  it("is used for ever if it does not expire, until the server refuses it", async () => {
+    const { platform, load } = await setUp();
+    const credentials = await load();
+    platform.program = () => ok(output({ token: `t${platform.runs.length}` }));
+    await credentials.headers();
+    platform.advance(1e9);
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t1" });
+    await credentials.refresh();
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t2" });
+    expect(platform.runs.length).toBe(2);
+  });
+  it("is shared by all who wait for it", async () => {
+    const { platform, load } = await setUp();
+    const credentials = await load();
+    const done = deferred<{ exitCode: number; stdout: string; stderr: string }>();
+    platform.program = () => done.promise;
+    const all = Promise.all([credentials.headers(), credentials.tls(), credentials.headers()]);
+    done.resolve(ok(output({ token: "t" })));
+    await all;
+    expect(platform.runs.length).toBe(1);
+  });
+});
+
+describe("an exec plugin that fails", () => {
+  const failing = async (exec: Exec, program: FakePlatform["program"]): Promise<Error & { code: string }> => {
+    const { platform, load } = await setUp(exec);
+    platform.program = program;
+    const credentials = await load();
+    return credentials.headers().then(
+      () => expect.fail("expected a rejection"),
+      (error) => error,
+    );
+  };
+  const plugin = 'the exec plugin "aws" of user "u"';
+  it.each<[string, () => { exitCode: number | null; stdout: string; stderr: string }, string]>([
+    [
+      "with an exit code",
+      () => ({ exitCode: 255, stdout: "", stderr: "token  expired,\nlog in" }),
+      "ended with exit code 255 and said: token expired, log in.",
+    ],
+    ["by a signal", () => ({ exitCode: null, stdout: "", stderr: "" }), "was killed."],
+    ["by saying nothing", () => ok("", "hint"), "printed nothing and said: hint."],
+    ["by printing no JSON", () => ok("s3cret"), "did not print JSON."],
+    ["by printing something else", () => ok('{"kind":"Token"}'), "did not print an ExecCredential."],
+    ["by printing null", () => ok("null"), "did not print an ExecCredential."],
+    [
+      "by another version",
+      () => ok(output({ token: "t" }, v1beta1)),
+      `printed apiVersion "${v1beta1}" where the kubeconfig says "${v1}".`,
+    ],
+    ["by giving no credential", () => ok(output({})), "printed neither a token nor a client certificate."],
+    [
+      "by giving half a certificate",
+      () => ok(output({ clientKeyData: "k" })),
+      "printed only one of clientCertificateData and clientKeyData.",
+    ],
+    [
+      "by a time that is none",
+      () => ok(output({ token: "t", expirationTimestamp: "soon" })),
+      'printed the expirationTimestamp "soon", which is no time.',
+    ],
+  ])("%s is quoted, but never its stdout", async (_how, program, why) => {
+    const error = await failing({}, program);
+    expect(error).toMatchObject({ code: "ExecPlugin", message: `Cannot get credentials: ${plugin} ${why}` });
+    expect(`${error.stack}${error.cause}`).not.toContain("s3cret");
+  });
+  it("by not being there shows its install hint", async () => {
+    const missing = (): never => {
+      throw Object.assign(new Error("spawn aws ENOENT"), { code: "ENOENT" });
+    };
+    expect((await failing({ installHint: "Get it at example.com\n" }, missing)).message).toBe(
+      `Cannot get credentials: ${plugin} is not installed, or not in PATH. Get it at example.com`,
+    );
+  });
+  it("by not ending is ended after a minute", async () => {
+    const { platform, load } = await setUp();
+    platform.program = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const result = (await load()).headers().catch((error) => error);
+    await platform.timer(60_000);
+    platform.advance(60_000);
+    expect((await result).message).toBe(
+      `Cannot get credentials: ${plugin} failed: it did not end within 60 s.`,
+    );
+  });
+  it("is run again by the next who asks", async () => {
+    const { platform, load } = await setUp();
+    const credentials = await load();
+    platform.program = () => ({ exitCode: 1, stdout: "", stderr: "" });
+    await expect(credentials.headers()).rejects.toThrow("exit code 1");
+    platform.program = () => ok(output({ token: "t" }));
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer t" });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../load-config.ts";
+import { FakePlatform } from "../testing/fake-platform.ts";
+
+const dir = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+function pod(root = dir): FakePlatform {
+  const platform = new FakePlatform();
+  platform.env = { KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };
+  platform.files.set(`${root}/token`, "secret\n");
+  platform.files.set(`${root}/ca.crt`, "PEM\n");
+  platform.files.set(`${root}/namespace`, "prod\n");
+  return platform;
+}
+
+describe("in a pod", () => {
+  it("address, authority, namespace and token are those of the service account", async () => {
+    const config = await loadConfig({ platform: pod() });
+    expect(config).toMatchObject({ server: "https://10.96.0.1:443", ca: "PEM", namespace: "prod" });
+    expect(await config.credentials.headers()).toEqual({ authorization: "Bearer secret" });
+    expect(await config.credentials.tls()).toEqual({ ca: "PEM" });
+  });
+  it("an IPv6 address stands in brackets", async () => {
+    const platform = pod();
+    platform.env.KUBERNETES_SERVICE_HOST = "fd00::1";
+    expect((await loadConfig({ platform })).server).toBe("https://[fd00::1]:443");
+  });
+  it("the token and the authority follow their files as they rotate", async () => {
+    const platform = pod();
+    const { credentials } = await loadConfig({ platform });
+    await credentials.headers();
+    await credentials.tls();
+    platform.files.set(`${dir}/token`, "rotated");
+    platform.files.set(`${dir}/ca.crt`, "PEM2");
+    platform.advance(60_000);
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer rotated" });
+    expect(await credentials.tls()).toEqual({ ca: "PEM2" });
+  });
+  it("the token is read at once after a 401", async () => {
+    const platform = pod();
+    const { credentials } = await loadConfig({ platform });
+    await credentials.headers();
+    platform.files.set(`${dir}/token`, "rotated");
+    await credentials.refresh();
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer rotated" });
+  });
+  it.each([
+    ["the option", { serviceAccountDir: "/elsewhere" }, {}],
+    ["TENURE_SERVICEACCOUNT_DIR", {}, { TENURE_SERVICEACCOUNT_DIR: "/elsewhere" }],
+  ])("%s moves the mount", async (_what, options, env) => {
+    const platform = pod("/elsewhere");
+    Object.assign(platform.env, env);
+    expect((await loadConfig({ ...options, platform })).namespace).toBe("prod");
+  });
+  it("an authority is not required: a public one may have signed the server", async () => {
+    const platform = pod();
+    platform.files.delete(`${dir}/ca.crt`);
+    const config = await loadConfig({ platform });
+    expect(config.ca).toBeUndefined();
+    expect(await config.credentials.tls()).toEqual({});
+  });
+});
+
+describe("a pod that starts before its credentials are mounted", () => {
+  it("waits, says so once, and goes on as soon as they are there", async () => {
+    const platform = pod();
+    platform.files.delete(`${dir}/token`);
+    const told: string[] = [];
+    const config = loadConfig({ platform, onWait: (message) => told.push(message) });
+    await platform.timer(250);
+    platform.advance(250);
+    await platform.timer(250);
+    platform.files.set(`${dir}/token`, "late");
+    platform.advance(250);
+    expect(await (await config).credentials.headers()).toEqual({ authorization: "Bearer late" });
+    expect(told).toEqual([`Waiting up to 60 s for ${dir}/token: it does not exist.`]);
+  });
+  it("gives up after a minute, and says what to look at", async () => {
+    const platform = pod();
+    platform.files.set(`${dir}/token`, "");
+    const result = loadConfig({ platform }).catch((error) => error);
+    for (let waited = 0; waited < 60_000; waited += 250) {
+      await platform.timer(250);
+      platform.advance(250);
+    }
+    expect(await result).toMatchObject({
+      code: "NoConfig",
+      message:
+        `Cannot use in-cluster credentials: ${dir}/token is not usable after 60 s, it is empty. ` +
+        "Is automountServiceAccountToken off for this pod? Turn it on, pass kubeconfig or set KUBECONFIG.",
+    });
+  });
+  it("waits as long as it is told, or not at all", async () => {
+    const platform = pod();
+    platform.files.delete(`${dir}/token`);
+    await expect(loadConfig({ platform, waitForMountMs: 0 })).rejects.toThrow("after 0 s");
+  });
+  it("stops waiting when the signal aborts", async () => {
+    const platform = pod();
+    platform.files.delete(`${dir}/token`);
+    const controller = new AbortController();
+    const result = loadConfig({ platform, signal: controller.signal }).catch((error) => error);
+    await platform.timer(250);
+    controller.abort();
+    expect(await result).toMatchObject({ code: "Aborted" });
+    expect(platform.timers).toEqual([]);
+  });
+});
+
+describe("inCluster: true", () => {
+  it.each(["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"])("needs %s", async (name) => {
+    const platform = pod();
+    platform.env[name] = undefined;
+    await expect(loadConfig({ platform, inCluster: true })).rejects.toMatchObject({
+      code: "NoConfig",
+      message: expect.stringContaining(`${name} is not set, so this is not a pod`),
+    });
+  });
+});

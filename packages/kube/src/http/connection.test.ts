@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Seen, sendJson, status } from "../testing/api-server.ts";
+import { endRequests, failure, get, ok, put, startClient } from "../testing/requesting.ts";
+
+afterEach(endRequests);
+
+describe("a connection that the server had closed", () => {
+  /** Answers the first request of a connection and resets the connection at the second. */
+  const setUpStale = async () => {
+    const served = new Set<unknown>();
+    return startClient((seen) => {
+      if (served.has(seen.socket)) return void seen.socket.destroy();
+      served.add(seen.socket);
+      ok(seen);
+    });
+  };
+  it("is not noticed by a GET, which is sent once more", async () => {
+    const { server, client } = await setUpStale();
+    await client.request(get);
+    expect(await client.request(get)).toEqual({ kind: "Lease" });
+    expect(server.seen.length).toBe(3);
+  });
+  it("fails a write, which is never repeated", async () => {
+    const { server, client } = await setUpStale();
+    await client.request(get);
+    expect(await failure(client.request(put))).toMatchObject({ code: "Unreachable" });
+    expect(server.seen.length).toBe(2);
+  });
+  it("fails a GET on a fresh connection, as that is no accident of timing", async () => {
+    const { server, client } = await startClient(({ socket }) => void socket.destroy());
+    expect(await failure(client.request(get))).toMatchObject({ code: "Unreachable" });
+    expect(server.seen.length).toBe(1);
+  });
+  it("does not retry a GET whose answer had begun", async () => {
+    const { server, client } = await startClient(ok);
+    await client.request(get);
+    server.handler = ({ response, socket }) => {
+      response.writeHead(200, { "content-length": 100 }).write("{", () => socket.destroy());
+    };
+    expect(await failure(client.request(get))).toMatchObject({ code: "Unreachable" });
+    expect(server.seen.length).toBe(2);
+  });
+});
+
+describe("401", () => {
+  const withToken = (refresh: (tokens: string[]) => void) => {
+    const tokens = ["old"];
+    return {
+      headers: async () => ({ authorization: `Bearer ${tokens.at(-1)}` }),
+      tls: async () => ({}),
+      refresh: async () => refresh(tokens),
+    };
+  };
+  const guard = (seen: Seen): void =>
+    seen.headers.authorization === "Bearer new"
+      ? ok(seen)
+      : sendJson(seen, 401, status(401, "Unauthorized", "Unauthorized"));
+
+  it("renews the credentials and sends once more, also a write", async () => {
+    const { server, client } = await startClient(guard, {
+      credentials: withToken((tokens) => tokens.push("new")),
+    });
+    expect(await client.request(put)).toEqual({ kind: "Lease" });
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer old", "Bearer new"]);
+  });
+  it("is an error after exactly one retry", async () => {
+    const { server, client } = await startClient(guard, { credentials: withToken(() => {}) });
+    expect(await failure(client.request(put))).toMatchObject({ code: "Unauthorized", status: 401 });
+    expect(server.seen.length).toBe(2);
+  });
+  it("reports why the credentials could not be renewed", async () => {
+    const { client } = await startClient(guard, {
+      credentials: withToken(() => {
+        throw new Error("no more tokens");
+      }),
+    });
+    expect(await failure(client.request(put))).toMatchObject({
+      code: "BadConfig",
+      message: "Cannot get credentials: no more tokens",
+    });
+  });
+});
+
+describe("an answer that cannot be understood", () => {
+  const lines: [why: string, handler: (seen: Seen) => void, code: string, message: string][] = [
+    [
+      "the page of a proxy",
+      ({ response }) => response.writeHead(200).end("<html>\n  <body>Please log in</body></html>"),
+      "BadResponse",
+      'begins with "<html> <body>Please log in</body></html>". Is a proxy in between?',
+    ],
+    [
+      "a long page, quoted in its first 80 characters",
+      ({ response }) => response.writeHead(200).end("x".repeat(500)),
+      "BadResponse",
+      `"${"x".repeat(80)}…"`,
+    ],
+    ["JSON that is no object", ({ response }) => response.writeHead(200).end("5"), "BadResponse", '"5"'],
+    [
+      "an error page",
+      ({ response }) => response.writeHead(502).end("<h1>Bad gateway</h1>"),
+      "ServerError",
+      'the answer was 502 and "<h1>Bad gateway</h1>", which is not from Kubernetes',
+    ],
+    [
+      "a redirect",
+      ({ response }) => response.writeHead(302, { location: "https://login" }).end(),
+      "HttpError",
+      "redirects to https://login, which is not followed",
+    ],
+    [
+      "an answer cut off in the middle",
+      ({ response, socket }) =>
+        void response.writeHead(200, { "content-length": 99 }).write("{", () => socket.destroy()),
+      "Unreachable",
+      "closed the connection before the answer was complete",
+    ],
+    [
+      "more than 8 MiB",
+      ({ response }) => response.writeHead(200).end(`{"a":"${"x".repeat(9 << 20)}"}`),
+      "BadResponse",
+      "larger than 8388608 bytes",
+    ],
+    [
+      "bytes that are no HTTP",
+      ({ socket }) => void socket.end("SSH-2.0-OpenSSH\r\n"),
+      "BadResponse",
+      "does not answer in HTTP",
+    ],
+  ];
+  it.each(lines)("%s", async (_why, handler, code, message) => {
+    const { client } = await startClient(handler);
+    const error = await failure(client.request(get));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(message);
+  });
+});

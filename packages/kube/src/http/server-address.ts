@@ -1,0 +1,39 @@
+/** Checks the address of the API server before anything is sent there: tokens never travel in clear over a network. */
+import { isIPv4, isIPv6 } from "node:net";
+import { KubeError } from "../errors.ts";
+
+export function parseServer(server: string): URL {
+  let url: URL;
+  try {
+    url = new URL(server);
+  } catch (error) {
+    throw new KubeError(
+      "BadConfig",
+      `Cannot use the server "${server}": it is not a URL. Write it as https://host:port.`,
+      { cause: error },
+    );
+  }
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    throw new KubeError(
+      "BadConfig",
+      `Cannot use the server ${server}: over http:// credentials would travel in clear, so it is allowed only on loopback ` +
+        "(localhost, 127.0.0.1, [::1]). Use https://.",
+    );
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new KubeError("BadConfig", `Cannot use the server ${server}: it must start with https://.`);
+  }
+  return url;
+}
+
+/** @param hostname as `URL` gives it, IPv6 in brackets */
+export function isLoopback(hostname: string): boolean {
+  if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
+  return isIPv4(hostname) ? hostname.startsWith("127.") : hostname === "[::1]";
+}
+
+/** The host without the brackets of IPv6, as sockets want it. */
+export function bareHost(hostname: string): string {
+  const inner = hostname.replace(/^\[|\]$/g, "");
+  return isIPv6(inner) ? inner : hostname;
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { authority } from "../testing/certificates.ts";
+import { base64, kubeconfig, loadText } from "../testing/kubeconfigs.ts";
+
+describe("a cluster entry", () => {
+  it("gives address, name, proxy, namespace", async () => {
+    const { config } = await loadText(
+      kubeconfig({
+        cluster:
+          "server: https://api:6443, tls-server-name: inner, proxy-url: http://proxy:3128, insecure-skip-tls-verify: true",
+        context: ", namespace: prod",
+      }),
+    );
+    expect(config).toMatchObject({
+      server: "https://api:6443",
+      tlsServerName: "inner",
+      proxyUrl: "http://proxy:3128",
+      skipTlsVerify: true,
+      namespace: "prod",
+    });
+  });
+  it("gives the authority in the data, before that in the file", async () => {
+    const cluster = `server: https://api, certificate-authority-data: ${base64(authority)}, certificate-authority: nowhere`;
+    const { config } = await loadText(kubeconfig({ cluster }));
+    expect(config.ca).toBe(authority);
+    expect(await config.credentials.tls()).toEqual({});
+  });
+  it("gives the authority in a file next to the kubeconfig, and follows it", async () => {
+    const { config, platform } = await loadText(
+      kubeconfig({ cluster: "server: https://api, certificate-authority: pki/ca.crt" }),
+      {
+        files: { "/dir/pki/ca.crt": "PEM" },
+      },
+    );
+    expect(config.ca).toBe("PEM");
+    platform.files.set("/dir/pki/ca.crt", "PEM2");
+    platform.advance(60_000);
+    expect((await config.credentials.tls()).ca).toBe("PEM2");
+  });
+  it.each([
+    ["server: http://10.0.0.1", "over http:// credentials would travel in clear"],
+    ["server: https://api, proxy-url: socks5://p", "socks5 is not supported"],
+    [
+      "server: https://api, certificate-authority: nope",
+      "Cannot read the certificate-authority from /dir/nope: it does not exist",
+    ],
+    [
+      "server: https://api, certificate-authority-data: bm90IGEgcGVt",
+      "certificate-authority-data is not the base64 of a PEM text",
+    ],
+    ["server: https://api, insecure-skip-tls-verify: yes", "insecure-skip-tls-verify must be true or false"],
+    [
+      `server: https://api, insecure-skip-tls-verify: true, certificate-authority-data: ${base64(authority)}`,
+      "it has both insecure-skip-tls-verify and a certificate-authority",
+    ],
+    ["server: 5", "server must be text; put it in quotes"],
+    ["", "it has no server"],
+  ])("{%s} is refused", async (cluster, why) => {
+    await expect(loadText(kubeconfig({ cluster }))).rejects.toThrow(
+      `Cannot use the kubeconfig /dir/config: cluster "c": `,
+    );
+    await expect(loadText(kubeconfig({ cluster }))).rejects.toThrow(why);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { kubeconfig, loadText } from "../testing/kubeconfigs.ts";
+
+describe("a context", () => {
+  const two = kubeconfig({
+    rest: "",
+  }).replace("contexts:", "contexts:\n- {name: y, context: {cluster: c, user: u, namespace: other}}");
+  it("can be chosen", async () => {
+    expect((await loadText(two, { context: "y" })).config.namespace).toBe("other");
+  });
+  it("that does not exist is refused, with those that do", async () => {
+    await expect(loadText(two, { context: "z" })).rejects.toMatchObject({
+      code: "BadConfig",
+      message: 'Cannot use the kubeconfig /dir/config: the context "z" does not exist. There are: "y", "x".',
+    });
+    await expect(loadText(two.replace("current-context: x", "current-context: z"))).rejects.toThrow(
+      'its current-context "z" does not exist. There are: "y", "x".',
+    );
+  });
+  it("must be chosen somewhere", async () => {
+    await expect(loadText(two.replace("current-context: x", ""))).rejects.toThrow(
+      'current-context is not set. Pass context or run kubectl config use-context; there are: "y", "x".',
+    );
+  });
+  it("has all its problems told at once", async () => {
+    const text = "contexts: [{name: x, context: {cluster: c, user: u, namespace: 5}}]\ncurrent-context: x";
+    await expect(loadText(text)).rejects.toThrow(
+      'Cannot use the kubeconfig /dir/config: context "x": its cluster "c" does not exist; context "x": its user "u" does not exist; context "x": namespace must be text; put it in quotes.',
+    );
+  });
+  it("that is not used is not judged", async () => {
+    const text = kubeconfig({ rest: "" }).replace(
+      "users:",
+      "users:\n- {name: old, user: {auth-provider: {name: gcp}}}",
+    );
+    await expect(loadText(text)).resolves.toBeDefined();
+  });
+  it("without a cluster is refused", async () => {
+    await expect(loadText("contexts: [{name: x, context: {}}]\ncurrent-context: x")).rejects.toThrow(
+      'context "x": it names no cluster',
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { clientCert, clientKey } from "../testing/certificates.ts";
+import { base64, kubeconfig, loadText } from "../testing/kubeconfigs.ts";
+
+describe("a user entry", () => {
+  it("with a token", async () => {
+    expect(await (await loadText(kubeconfig())).headers()).toEqual({ authorization: "Bearer t" });
+  });
+  it("with a tokenFile, which goes before the token and is followed", async () => {
+    const { headers, platform, config } = await loadText(kubeconfig({ user: "token: t, tokenFile: token" }), {
+      files: { "/dir/token": "from-file" },
+    });
+    expect(await headers()).toEqual({ authorization: "Bearer from-file" });
+    platform.files.set("/dir/token", "renewed");
+    await config.credentials.refresh();
+    expect(await headers()).toEqual({ authorization: "Bearer renewed" });
+  });
+  it("with a name and a password", async () => {
+    const { headers } = await loadText(kubeconfig({ user: "username: me, password: 'p:w'" }));
+    expect(await headers()).toEqual({ authorization: `Basic ${base64("me:p:w")}` });
+  });
+  it("with a client certificate in data", async () => {
+    const user = `client-certificate-data: ${base64(clientCert)}, client-key-data: ${base64(clientKey)}`;
+    const { config, headers } = await loadText(kubeconfig({ user }));
+    expect(await config.credentials.tls()).toEqual({ cert: clientCert, key: clientKey });
+    expect(await headers()).toEqual({});
+  });
+  it("with a client certificate in files", async () => {
+    const { config } = await loadText(
+      kubeconfig({ user: "client-certificate: c.pem, client-key: /abs/k.pem" }),
+      {
+        files: { "/dir/c.pem": "CERT", "/abs/k.pem": "KEY" },
+      },
+    );
+    expect(await config.credentials.tls()).toEqual({ cert: "CERT", key: "KEY" });
+  });
+  it("that acts as another", async () => {
+    const { headers } = await loadText(
+      kubeconfig({ user: "token: t, as: bob, as-uid: '7', as-groups: [dev, ops]" }),
+    );
+    expect(await headers()).toEqual({
+      authorization: "Bearer t",
+      "impersonate-user": "bob",
+      "impersonate-uid": "7",
+      "impersonate-group": ["dev", "ops"],
+    });
+  });
+  it("that is empty, or not named at all, sends nothing", async () => {
+    expect(await (await loadText(kubeconfig({ user: "" }))).headers()).toEqual({});
+    const text =
+      "clusters: [{name: c, cluster: {server: 'https://api'}}]\ncontexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x";
+    expect(await (await loadText(text)).headers()).toEqual({});
+  });
+  it.each([
+    [
+      "auth-provider: {name: gcp}",
+      "Unsupported",
+      'user "u": auth-provider "gcp" is not supported, Kubernetes has removed it. Use an exec plugin such as gke-gcloud-auth-plugin, a token',
+    ],
+    ["auth-provider: {name: azure}", "Unsupported", "such as kubelogin"],
+    ["auth-provider: {name: oidc}", "Unsupported", "such as kubectl oidc-login"],
+    ["auth-provider: {name: mine}", "Unsupported", "Use an exec plugin, a token or a client certificate"],
+    ["token: t, as: bob, as-user-extra: {a: [b]}", "Unsupported", "as-user-extra is not supported"],
+    ["token: t, as-groups: [a]", "BadConfig", "as-groups and as-uid need as"],
+    ["token: 123", "BadConfig", 'user "u": token must be text; put it in quotes'],
+    ["tokenFile: nope", "BadConfig", "Cannot read the token from /dir/nope: it does not exist"],
+    [
+      "client-certificate: nope, client-key: nope",
+      "BadConfig",
+      "Cannot read the client-certificate from /dir/nope",
+    ],
+    [
+      `client-certificate-data: ${base64(clientCert)}`,
+      "BadConfig",
+      "it has a client-certificate but no client-key",
+    ],
+    ["exec: {}", "BadConfig", 'user "u": exec: command is missing'],
+    [
+      "exec: {command: p, apiVersion: client.authentication.k8s.io/v1alpha1}",
+      "Unsupported",
+      'its apiVersion is "client.authentication.k8s.io/v1alpha1"',
+    ],
+    [
+      "exec: {command: p, apiVersion: client.authentication.k8s.io/v1}",
+      "BadConfig",
+      "its interactiveMode is missing",
+    ],
+    [
+      "exec: {command: p, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Always}",
+      "Unsupported",
+      "there is no terminal",
+    ],
+  ])("{%s} is refused", async (user, code, why) => {
+    await expect(loadText(kubeconfig({ user }))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(why),
+    });
+  });
+});

@@ -1,0 +1,42 @@
+/** A client and a real server, for the tests of requests. */
+import { KubeClient, type KubeRequest } from "../client.ts";
+import type { ClusterConfig } from "../config.ts";
+import type { KubeError } from "../errors.ts";
+import { ApiServer, type Seen, sendJson } from "./api-server.ts";
+import { FakePlatform, fixedCredentials } from "./fake-platform.ts";
+
+export const path = "/apis/coordination.k8s.io/v1/namespaces/prod/leases/my-lock";
+export const get: KubeRequest = { method: "GET", path };
+export const put: KubeRequest = { method: "PUT", path, body: { kind: "Lease" } };
+
+/** Called by `endRequests`, last first. */
+export const cleanups: (() => unknown)[] = [];
+/** For afterEach. */
+export async function endRequests(): Promise<void> {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}
+
+export async function startClient(handler: (seen: Seen) => void, config: Partial<ClusterConfig> = {}) {
+  const server = await ApiServer.start(handler);
+  const platform = new FakePlatform();
+  const client = new KubeClient(
+    { server: server.url, credentials: fixedCredentials(), ...config },
+    { platform, userAgent: "test/1" },
+  );
+  cleanups.push(
+    () => server.close(),
+    () => client.close(),
+  );
+  return { server, platform, client };
+}
+
+export const failure = async (promise: Promise<unknown>): Promise<KubeError> => {
+  try {
+    await promise;
+  } catch (error) {
+    return error as KubeError;
+  }
+  throw new Error("expected a rejection");
+};
+
+export const ok = (seen: Seen): void => sendJson(seen, 200, { kind: "Lease" });

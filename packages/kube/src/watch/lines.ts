@@ -1,0 +1,41 @@
+/**
+ * Cuts a byte stream into lines. Works on bytes, so that a chunk may end anywhere, also inside a character. Holds at most
+ * one line of bounded size.
+ */
+const newline = 0x0a;
+
+export class LineSplitter {
+  readonly #maxBytes: number;
+  #parts: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes of a line that has not ended yet. */
+  get pendingBytes(): number {
+    return this.#size;
+  }
+
+  /** The lines that this chunk completes, without empty ones. Throws RangeError if a line grows too long. */
+  *push(chunk: Uint8Array): Generator<string> {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      this.#add(chunk.subarray(start, end));
+      start = end + 1;
+      const line = Buffer.concat(this.#parts).toString("utf8").trim();
+      this.#parts = [];
+      this.#size = 0;
+      if (line !== "") yield line;
+    }
+    this.#add(chunk.subarray(start));
+  }
+
+  #add(part: Uint8Array): void {
+    if (part.length === 0) return;
+    this.#size += part.length;
+    if (this.#size > this.#maxBytes) throw new RangeError(`a line is longer than ${this.#maxBytes} bytes`);
+    this.#parts.push(part);
+  }
+}
