@@ -1,0 +1,80 @@
+// @ts-check
+/** The network between one candidate and the API server: it can be slow, lose everything, cut and half-close. */
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+
+/** @typedef {"fine" | "slow" | "black-hole" | "refusing"} Mood */
+
+export class TcpProxy {
+  #server;
+  /** @type {Set<import("node:net").Socket>} */
+  #sockets = new Set();
+  /** @type {Mood} */
+  #mood = "fine";
+  /** @type {(() => void)[]} what waits for the black hole to end */
+  #held = [];
+
+  /** @param {{ host: string, port: number }} target */
+  constructor(target) {
+    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      if (this.#mood === "refusing") {
+        client.destroy();
+        return;
+      }
+      const upstream = connect({ ...target, allowHalfOpen: true });
+      this.#join(client, upstream);
+      this.#join(upstream, client);
+    });
+  }
+
+  /** @param {number} port */
+  async listen(port) {
+    this.#server.listen(port, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  /** @param {Mood} mood */
+  set(mood) {
+    this.#mood = mood;
+    if (mood === "refusing") this.cut();
+    if (mood === "black-hole") return;
+    for (const release of this.#held.splice(0)) release();
+  }
+
+  /** Resets every connection. */
+  cut() {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Ends one direction of every connection and leaves the other open. */
+  halfClose() {
+    for (const socket of this.#sockets) socket.end();
+  }
+
+  close() {
+    this.cut();
+    this.#server.close();
+  }
+
+  /**
+   * @param {import("node:net").Socket} from
+   * @param {import("node:net").Socket} to
+   */
+  #join(from, to) {
+    this.#sockets.add(from);
+    from.on("data", (chunk) => this.#pass(() => to.writable && to.write(chunk)));
+    from.on("end", () => this.#pass(() => to.end()));
+    from.on("error", () => to.destroy());
+    from.on("close", () => {
+      this.#sockets.delete(from);
+      to.destroy();
+    });
+  }
+
+  /** @param {() => void} action */
+  #pass(action) {
+    if (this.#mood === "black-hole") this.#held.push(action);
+    else if (this.#mood === "slow") setTimeout(action, 200);
+    else action();
+  }
+}

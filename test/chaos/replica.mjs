@@ -1,0 +1,139 @@
+// @ts-check
+/** One replica from outside: started, struck, started again. Knows every process that was ever started for it. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class Replica {
+  /** @type {number[]} */
+  pids = [];
+  #incarnation = 0;
+  /** @type {import("node:child_process").ChildProcess | undefined} */
+  #process;
+  /** @type {number | undefined} */
+  #workerPid;
+  #isClosing = false;
+
+  /**
+   * @param {string} name
+   * @param {import("./proxy.mjs").TcpProxy} proxy
+   * @param {object} setup what the candidate is told
+   * @param {(text: string) => void} log
+   */
+  constructor(name, proxy, setup, log) {
+    this.id = name;
+    this.name = name;
+    this.proxy = proxy;
+    this.setup = setup;
+    this.log = log;
+  }
+
+  get pid() {
+    return this.#process?.pid;
+  }
+
+  get isAlive() {
+    return this.#process !== undefined;
+  }
+
+  get hasWorker() {
+    return this.#workerPid !== undefined && isRunning(this.#workerPid);
+  }
+
+  start(sameIdentity = false) {
+    if (this.#isClosing) return;
+    if (!sameIdentity) this.id = `${this.name}-${this.#incarnation++}`;
+    const argument = JSON.stringify({ ...this.setup, id: this.id });
+    const child = fork(fileURLToPath(new URL("./candidate.mjs", import.meta.url)), [argument], {
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    this.#process = child;
+    this.pids.push(/** @type {number} */ (child.pid));
+    child.on("message", (/** @type {{ started: number }} */ { started }) => {
+      this.#workerPid = started;
+      this.pids.push(started);
+    });
+    child.stderr?.on("data", (text) => this.log(`${this.id}: ${String(text).trim()}`));
+    child.on("exit", (code, signal) => {
+      if (this.#process !== child) return;
+      this.#process = undefined;
+      // A candidate that ended its process because its work overran, or that was refused, comes back as a pod would.
+      this.log(`${this.id} ended by itself (${signal ?? code})`);
+      setTimeout(() => !this.#process && this.start(), 500);
+    });
+  }
+
+  /** @param {number} downMs @param {boolean} sameIdentity */
+  async crash(downMs, sameIdentity) {
+    await this.#end("SIGKILL");
+    await wait(downMs);
+    if (!this.#process) this.start(sameIdentity);
+  }
+
+  /** @param {number} downMs */
+  async stop(downMs) {
+    await this.#end("SIGTERM");
+    await wait(downMs);
+    if (!this.#process) this.start();
+  }
+
+  /** @param {number} forMs */
+  async freeze(forMs) {
+    const child = this.#process;
+    child?.kill("SIGSTOP");
+    await wait(forMs);
+    child?.kill("SIGCONT");
+  }
+
+  /** @param {number} blockMs */
+  block(blockMs) {
+    this.#process?.send({ blockMs }, () => {});
+  }
+
+  /** The end of the run. */
+  async close() {
+    this.#isClosing = true;
+    this.#process?.kill("SIGCONT");
+    await this.#end("SIGTERM");
+  }
+
+  /** File descriptors and resident memory, where /proc tells. */
+  usage() {
+    const folder = `/proc/${this.pid}`;
+    if (!this.#process || !existsSync(`${folder}/fd`)) return undefined;
+    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`${folder}/status`, "utf8"));
+    return {
+      pid: this.pid,
+      descriptors: readdirSync(`${folder}/fd`).length,
+      megabytes: Number(resident?.[1] ?? 0) / 1_024,
+    };
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  async #end(signal) {
+    const child = this.#process;
+    if (!child) return;
+    this.#process = undefined;
+    const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
+    child.kill(signal);
+    const killer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+    await exited;
+    clearTimeout(killer);
+  }
+}
+
+/** @param {number} pid */
+export function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // A zombie is gone, only not buried yet.
+  return (
+    !existsSync(`/proc/${pid}/status`) || !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+  );
+}
