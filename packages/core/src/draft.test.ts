@@ -49,6 +49,15 @@ describe("after a failed request", () => {
     expect(pausesAfterFailures(rig, 1)).toEqual([75]);
   });
 
+  it("an answer that shows nothing new does so too", () => {
+    const rig = waiting(held(7));
+    rig.wait(2_000);
+    pausesAfterFailures(rig, 4);
+    rig.found(held(7));
+    rig.wait(2_000);
+    expect(pausesAfterFailures(rig, 1)).toEqual([75]);
+  });
+
   it("a denial is repeated after retryPeriod from the first time on", () => {
     const rig = new Rig();
     rig.start();
@@ -166,6 +175,16 @@ describe("after a conflict", () => {
       request.type === "read" ? { kind: "found", view: released(7) } : { kind: "conflict" },
     );
     expect(verbs(effects).length).toBeLessThan(2 * 20);
+  });
+
+  it("a sight by the watch that explains it ends the back-off, and spares the read", () => {
+    const rig = waiting(released(7));
+    rig.conflict();
+    rig.found(released(7));
+    rig.conflict();
+    expect(rig.request).toBeUndefined();
+    rig.observed(released(8, { leaseTransitions: 1 }));
+    expect(verbs(rig.wait(8))).toEqual(["update"]);
   });
 
   it("a read that does explain it ends the back-off", () => {

@@ -22,11 +22,25 @@ describe("a sight that is not news", () => {
     expect(rig.state.heardAtMs).toBe(1_000);
   });
 
+  it("the same revision again counts after an absence, for an absence has no revision to compare with", () => {
+    const rig = waiting(held(7));
+    rig.wait(2_000);
+    rig.absent();
+    rig.observed(held(7));
+    expect(rig.leader).toBe("b");
+  });
+
   it("a new version does, also when only its metadata changed", () => {
     const rig = waiting(held(7));
     rig.freeze(1_000);
     rig.observed(annotated(8, held(7)));
     expect(rig.state.lock).toMatchObject({ sinceMs: 1_000 });
+  });
+
+  it("a deletion may carry the last revision of the lock instead of its own", () => {
+    const rig = waiting(held(7));
+    rig.deleted(7);
+    expect(rig.state.lock.kind).toBe("absent");
   });
 
   it("a late deletion of an earlier lock is ignored", () => {
@@ -118,6 +132,9 @@ describe("while leading", () => {
     rig.stepDown();
     expect(ofType(rig.observed(held(2, "b")), "term-lost")).toHaveLength(1);
     expect(rig.phase).toBe("lost");
+    const other = leading();
+    other.stepDown();
+    expect(ofType(other.deleted(2), "term-lost")).toMatchObject([{ reason: "lock-deleted" }]);
   });
 
   it("a renewal that is confirmed after the hard deadline does not bring the right back", () => {
@@ -159,6 +176,13 @@ describe("after a loss", () => {
     const rig = leading();
     rig.wait(10_000);
     rig.deleted(2);
+    expect(rig.mayWork).toBe(false);
+  });
+
+  it("another lock takes it away too, though our own record was copied into it", () => {
+    const rig = leading();
+    rig.wait(10_000);
+    rig.observed({ ...rig.committed(3), uid: "another lock" });
     expect(rig.mayWork).toBe(false);
   });
 
@@ -212,6 +236,18 @@ describe("while campaigning", () => {
     rig.workStopped();
     expect(rig.request).toMatchObject({ purpose: "acquire", over: undefined });
     expect(types(rig.observed({ ...first, version: "3", revision: 3n }))).not.toContain("term-started");
+  });
+
+  it("nor does one that was in flight when the candidate was stopped and started again", () => {
+    const rig = new Rig();
+    rig.start();
+    rig.absent();
+    rig.stop();
+    rig.wait(2_500);
+    rig.start();
+    rig.wait(100);
+    expect(types(rig.found(rig.committed(1)))).toEqual(["write"]);
+    expect(types(rig.ack(2))).toContain("term-started");
   });
 
   it("an acquisition that was sent before somebody else was seen starts none: its holder has its time", () => {

@@ -7,7 +7,7 @@ import { config, failure, Rig, verbs } from "./testing/rig.ts";
 import { type Action, action, World } from "./testing/world.ts";
 import { resolveTimings } from "./timings.ts";
 
-const seed = 20_260_801;
+const seed = Number(process.env.TENURE_PROPERTY_SEED ?? 20_260_801);
 const runs = Number(process.env.TENURE_PROPERTY_RUNS ?? 1_500);
 
 const configs: fc.Arbitrary<Config> = fc.record({

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Phase, State, Term } from "./machine.ts";
-import { attemptOf, durationMs, heldUntilMs, leaderAt, mayTakeAtMs, mayWork, termOf } from "./questions.ts";
+import {
+  attemptOf,
+  durationMs,
+  heldUntilMs,
+  isBefore,
+  leaderAt,
+  mayTakeAtMs,
+  mayWork,
+  termOf,
+  validUntil,
+} from "./questions.ts";
 import { initialState } from "./step.ts";
 import { held, record, released, view } from "./testing/records.ts";
 import { config, leading, Rig, waiting } from "./testing/rig.ts";
@@ -34,6 +44,30 @@ describe("mayWork", () => {
       expect(mayWork(config, inPhase(phase), at)).toBe(may);
     }
   });
+});
+
+describe("validUntil", () => {
+  it("is the hard deadline by both clocks, counted from the sending", () => {
+    expect(validUntil(config, inPhase({ name: "leading", term }))).toEqual({
+      monoMs: 15_750,
+      wallMs: 65_750,
+    });
+  });
+  it("is nothing when the work may not run at all", () => {
+    expect(validUntil(config, inPhase({ ...lost, valid: false }))).toBeUndefined();
+    expect(validUntil(config, inPhase({ name: "releasing", ...ending, wasStarted: true }))).toBeUndefined();
+    expect(validUntil(config, initialState)).toBeUndefined();
+  });
+});
+
+describe("isBefore", () => {
+  const end = { monoMs: 10, wallMs: 100 };
+  it.each([
+    ["before it by both clocks", { monoMs: 9, wallMs: 99 }, end, true],
+    ["at it by the monotonic clock", { monoMs: 10, wallMs: 99 }, end, false],
+    ["at it by the wall clock", { monoMs: 9, wallMs: 100 }, end, false],
+    ["when there is none", { monoMs: 0, wallMs: 0 }, undefined, false],
+  ])("%s", (_when, at, until, is) => expect(isBefore(at, until)).toBe(is));
 });
 
 describe("termOf", () => {

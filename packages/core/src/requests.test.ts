@@ -43,6 +43,22 @@ describe("requests and answers", () => {
     expect(rig.phase).toBe("leading");
   });
 
+  it.each([
+    [16, "is recognised as our own", undefined],
+    [17, "is waited out like a stranger's", "a"],
+  ])("of %d unanswered writes the first, found in the lock, %s", (count, _what, leader) => {
+    const rig = waiting(released(7));
+    const [first] = ofType(rig.effects, "write");
+    for (let n = 1; n < count; n++) {
+      rig.failed();
+      rig.freeze(2_000);
+      rig.tick();
+    }
+    expect(ofType(rig.effects, "write")).toHaveLength(count);
+    rig.observed(rig.committed(8, first));
+    expect(rig.leader).toBe(leader);
+  });
+
   it("401 and 403 are repeated, or by option are the end", () => {
     const patient = new Rig();
     patient.start();
@@ -62,6 +78,42 @@ describe("requests and answers", () => {
     rig.wait(3_000);
     expect(types(rig.failed("denied"))).toEqual(["failed"]);
     expect(rig.phase).toBe("leading");
+  });
+});
+
+describe("the watch", () => {
+  it("that comes up is a sign of life: silence counts from then", () => {
+    const rig = waiting(held(7));
+    rig.wait(1_000);
+    rig.watchUp();
+    expect(rig.nextWakeMs).toBe(6_000);
+  });
+
+  it("that says that something changed makes the candidate read, and says nothing about itself", () => {
+    const rig = waiting(held(7));
+    rig.wait(1_000);
+    expect(types(rig.feed({ type: "changed" }))).toEqual(["read"]);
+    expect(rig.state.watchUp).toBe(false);
+    rig.random = 0.75;
+    rig.feed({ type: "changed" });
+    rig.found(released(8));
+    expect(rig.state.phase).toMatchObject({ staggerMs: 6 });
+  });
+
+  it("that says so makes a leader look before it renews", () => {
+    const rig = leading();
+    expect(types(rig.feed({ type: "changed" }))).toEqual(["read"]);
+    expect(types(rig.found(held(2, "b")))).toContain("term-lost");
+  });
+
+  it("that says so while a read is in flight makes it read again: that read may be older than the change", () => {
+    for (const seen of [held(7), held(8)]) {
+      const rig = waiting(held(7));
+      rig.wait(2_000);
+      rig.feed({ type: "changed" });
+      expect(types(rig.found(seen))).toEqual(["read"]);
+      expect(types(rig.found(seen))).toEqual([]);
+    }
   });
 });
 
@@ -102,6 +154,17 @@ describe("no answer makes a loop without a pause", () => {
     const requests = verbs(rig.run(60_000, respond)).length;
     expect(requests).toBeLessThan(60 * 6);
     expect(requests).toBeGreaterThan(10);
+  });
+
+  it("a write that was swallowed is looked into", () => {
+    const rig = waiting(released(7));
+    expect(types(rig.found(released(7)))).toEqual(["read"]);
+  });
+
+  it("nothing is missing for an update whose lock was deleted meanwhile: it is read again", () => {
+    const rig = waiting(released(7));
+    rig.deleted(8);
+    expect(types(rig.absent())).toEqual(["read"]);
   });
 
   it("what is missing for a creation is said", () => {

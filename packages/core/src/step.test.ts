@@ -23,6 +23,15 @@ describe("start", () => {
     expect(types(rig.start())).toEqual(["read"]);
     expect(rig.state.stopping).toBe(false);
   });
+
+  it("after a stop polls until the watch says that it is up again", () => {
+    const rig = waiting(held(7));
+    rig.watchUp();
+    rig.stop();
+    rig.start();
+    rig.found(held(7));
+    expect(rig.nextWakeMs).toBe(2_000);
+  });
 });
 
 describe("stop", () => {
@@ -200,6 +209,43 @@ describe("letting go", () => {
   });
 });
 
+describe("a jump of the wall clock", () => {
+  it("forward ages what was sent, for good", () => {
+    const rig = leading();
+    rig.suspend(14_750);
+    rig.tick();
+    rig.suspend(-14_750);
+    expect(rig.mayWork).toBe(false);
+  });
+
+  it("ages what is in flight, too", () => {
+    const rig = new Rig();
+    rig.start();
+    rig.absent();
+    rig.suspend(10_000);
+    rig.tick();
+    rig.suspend(-10_000);
+    expect(types(rig.ack(1))).not.toContain("term-started");
+  });
+
+  it("back does not hide a suspension that comes after it", () => {
+    const rig = leading();
+    rig.suspend(-3_600_000);
+    rig.tick();
+    rig.suspend(14_750);
+    expect(rig.mayWork).toBe(false);
+  });
+
+  it("in small steps counts when they add up", () => {
+    const rig = leading();
+    for (let n = 0; n < 4; n++) {
+      rig.suspend(15);
+      rig.tick();
+    }
+    expect(rig.state.phase).toMatchObject({ term: { sent: { monoMs: -60 } } });
+  });
+});
+
 describe("records", () => {
   it("an acquisition names this candidate, its lease and one moment", () => {
     const rig = leading();
@@ -217,6 +263,15 @@ describe("records", () => {
     rig.ack(8);
     const acquired = rig.lastWrite.record;
     expect(acquired.leaseTransitions).toBe(5);
+    rig.wait(3_000);
+    expect(rig.lastWrite.record).toEqual({ ...acquired, renewTime: "2030-01-01T00:00:03.000500Z" });
+  });
+
+  it("a renewal of a term that is ending does so too", () => {
+    const rig = waiting(released(7, { leaseTransitions: 4 }));
+    rig.ack(8);
+    const acquired = rig.lastWrite.record;
+    rig.stepDown();
     rig.wait(3_000);
     expect(rig.lastWrite.record).toEqual({ ...acquired, renewTime: "2030-01-01T00:00:03.000500Z" });
   });

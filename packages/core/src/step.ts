@@ -113,6 +113,8 @@ function apply(d: Draft, event: Event): void {
     case "changed":
       spread(d);
       state.mustRead = true;
+      // The answer to what is in flight may be older than the change.
+      state.observations += 1;
       return;
     case "watch-up":
       state.watchUp = true;
@@ -171,6 +173,7 @@ function workStopped(d: Draft, cooldownMs: number): void {
 function answered(d: Draft, id: number, answer: Answer): void {
   const request = d.state.inFlight?.id === id ? d.state.inFlight : undefined;
   if (request) d.state.inFlight = undefined;
+  const isOutdated = d.state.mustRead && d.state.observations !== request?.observations;
   // A view is news however late it comes; every other answer counts only for the request that waits for it.
   if (answer.kind === "found") observe(d, answer.view);
   if (!request) return;
@@ -183,7 +186,7 @@ function answered(d: Draft, id: number, answer: Answer): void {
       }
       // A read after a conflict that shows nothing new has not explained the conflict: the back-off goes on.
       if (request.kind === "read" && !d.state.mustRead) backToNormal(d);
-      d.state.mustRead = false;
+      d.state.mustRead = isOutdated;
       return;
     case "absent":
       answeredAbsent(d, request);

@@ -99,8 +99,8 @@ export class Model {
       case "overrun":
         if (!this.#isLost() || this.#lastEffect("overrun") > this.#lastEffect("term-lost"))
           return "nothing is lost";
-        // A millisecond for the rounding of large clock readings.
-        return this.mayWork({ monoMs: at.monoMs + 1, wallMs: at.wallMs + 1 })
+        // A few milliseconds: a small jump of the wall clock counts also for what was sent after it.
+        return this.mayWork({ monoMs: at.monoMs + 21, wallMs: at.wallMs + 21 })
           ? "the work may still run"
           : undefined;
       case "term-ended":
@@ -167,11 +167,14 @@ export class Model {
     const sights: Sight[] = [];
     let highest = -1n;
     let request: { readonly id: number; readonly sightsBefore: number } | undefined;
+    let changes = 0;
     for (const [index, { at, event, effect }] of this.#history.entries()) {
       if (effect?.type === "read" || effect?.type === "write") {
-        request = { id: effect.id, sightsBefore: sights.length };
+        request = { id: effect.id, sightsBefore: sights.length + changes };
       }
       if (effect?.type === "cancel") request = undefined;
+      // An absence that may be older than a change which was announced is not believed.
+      if (event?.type === "changed") changes += 1;
       const view = event && viewIn(event);
       if (view && view.revision >= highest) {
         highest = view.revision;
@@ -179,7 +182,7 @@ export class Model {
       }
       const isAnswered = event?.type === "answer" && event.id === request?.id;
       const isAbsent =
-        isAnswered && event.answer.kind === "absent" && request?.sightsBefore === sights.length;
+        isAnswered && event.answer.kind === "absent" && request?.sightsBefore === sights.length + changes;
       const isDeleted = event?.type === "deleted" && event.revision >= highest;
       if (isDeleted) highest = event.revision;
       const last = sights.at(-1);

@@ -68,6 +68,7 @@ function describeRecord({ holderIdentity, leaseDurationSeconds, leaseTransitions
 }
 
 export function time(ms: number): string {
+  if (ms < 0) return `-${time(-ms)}`;
   const rounded = Math.round(ms);
-  return Math.abs(rounded) < 1_000 ? `${rounded}ms` : formatDuration(Math.round(rounded / 10) * 10);
+  return rounded < 1_000 ? `${rounded}ms` : formatDuration(Math.round(rounded / 10) * 10);
 }

@@ -22,7 +22,7 @@ export type Action =
   | { readonly do: "lie"; readonly kind: "absent" | "conflict" }
   | { readonly do: "watch" | "skip"; readonly n: number }
   | { readonly do: "replay"; readonly n: number }
-  | { readonly do: "watch-up" | "watch-down" }
+  | { readonly do: "watch-up" | "watch-down" | "changed" }
   | { readonly do: "put"; readonly holder: string; readonly seconds: number | undefined }
   | { readonly do: "annotate" | "delete" | "copy" }
   | { readonly do: "start" | "stop" | "step-down" | "work-stopped" };
@@ -51,7 +51,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
   weighted(4, fc.record({ do: fc.constant("watch"), n: fc.integer({ min: 1, max: 5 }) })),
   weighted(1, fc.record({ do: fc.constant("skip"), n: fc.integer({ min: 1, max: 3 }) })),
   weighted(1, fc.record({ do: fc.constant("replay"), n: few })),
-  weighted(1, fc.record({ do: fc.constantFrom("watch-up", "watch-down") })),
+  weighted(1, fc.record({ do: fc.constantFrom("watch-up", "watch-down", "changed") })),
   weighted(
     3,
     fc.record({
