@@ -33,6 +33,8 @@ describe("checkIdentity", () => {
       'identity must not contain line breaks or control characters: "pod-1\\n"',
     ],
     ["a carriage return", "a\rb", 'identity must not contain line breaks or control characters: "a\\rb"'],
+    ["a next line", "a\u0085b", 'identity must not contain line breaks or control characters: "a\u0085b"'],
+    ["half a character", "a\ud800", 'identity must be well-formed Unicode: "a\\ud800"'],
     ["a tab", "a\tb", 'identity must not contain line breaks or control characters: "a\\tb"'],
     ["a NUL", "a\0b", 'identity must not contain line breaks or control characters: "a\\u0000b"'],
     [

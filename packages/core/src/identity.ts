@@ -20,9 +20,11 @@ function identityProblem(identity: unknown): string | undefined {
     return `identity must have at most ${longestIdentity} characters: ${quoted} has ${identity.length}`;
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(identity)) {
+  if (/[\u0000-\u001f\u007f\u0085\u2028\u2029]/.test(identity)) {
     return `identity must not contain line breaks or control characters: ${quoted}`;
   }
+  // Half of a pair of code units does not survive the wire: a candidate would not know its own record again.
+  if (/\p{Surrogate}/u.test(identity)) return `identity must be well-formed Unicode: ${quoted}`;
   if (identity.trim() !== identity) return `identity must not begin or end with white space: ${quoted}`;
   return undefined;
 }

@@ -18,15 +18,17 @@ export function observe(d: Draft, view: LockView): void {
   const before = state.lock;
   if (before.kind === "present" && before.view.version === view.version) return;
 
+  const isSameLock = before.kind === "present" && before.view.uid === view.uid;
+  const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
   rememberVanishedHolder(d, before, view);
+  // Any change counts as a renewal, also one that leaves the record as it was: client-go repeats a renewal whose answer
+  // was lost with the time of the first attempt.
   state.lock = { kind: "present", view, sinceMs: d.at.monoMs };
   state.revision = view.revision;
   state.observations += 1;
   state.mustRead = false;
   backToNormal(d);
   const attempt = attemptOf(state, view.record);
-  const isSameLock = before.kind === "present" && before.view.uid === view.uid;
-  const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
   // What was sent over an older version can no longer be committed, so only the record that stands is kept.
   if (attempt) state.attempts = [attempt];
   else state.campaign += 1;
@@ -80,10 +82,32 @@ export function observeAbsent(d: Draft): void {
 function rememberVanishedHolder(d: Draft, before: Knowledge, view: LockView | undefined): void {
   if (before.kind !== "present" || before.view.uid === view?.uid) return;
   const own = attemptOf(d.state, before.view.record);
-  // Within the time of our own write nobody else can have held it.
-  if (own && elapsedMs(own.sent, d.at) < d.config.timings.hardDeadlineMs) return;
-  const untilMs = d.at.monoMs + durationMs(d.config, before.view.record);
+  // Within the time of our own write, unless it let go, nobody else can have held it.
+  const isOurTime = own !== undefined && own.purpose !== "release";
+  if (isOurTime && elapsedMs(own.sent, d.at) < d.config.timings.hardDeadlineMs) return;
+  waitForVanishedHolder(d, before.view);
+}
+
+function waitForVanishedHolder(d: Draft, { record }: LockView): void {
+  // Of a lock that had been let go, a successor that was never seen is waited for; it wrote a duration like our own.
+  const leastMs = record.holderIdentity === "" ? d.config.timings.leaseDurationMs : 0;
+  const untilMs = d.at.monoMs + Math.max(durationMs(d.config, record), leastMs);
   d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, untilMs);
+}
+
+/**
+ * What was just read is older than what was seen before it was asked for: the store behind the API server was restored
+ * from a backup, or is another one. What was known is of another history, and its holder may be working still.
+ */
+export function historyWentBack(d: Draft, view: LockView): void {
+  const { state } = d;
+  const message =
+    `the lock went back from revision ${state.revision} to ${view.revision}: the API server's store was restored or replaced; ` +
+    "fencing tokens do not continue, so storage that remembers them must be told";
+  d.effects.push({ type: "failed", during: "read", failure: { kind: "server", message } });
+  if (state.lock.kind === "present") waitForVanishedHolder(d, state.lock.view);
+  state.lock = { kind: "unknown" };
+  state.revision = view.revision;
 }
 
 function startTerm(d: Draft, attempt: Attempt, view: LockView): void {

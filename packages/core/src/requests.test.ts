@@ -44,8 +44,8 @@ describe("requests and answers", () => {
   });
 
   it.each([
-    [16, "is recognised as our own", undefined],
-    [17, "is waited out like a stranger's", "a"],
+    [64, "is recognised as our own", undefined],
+    [65, "is waited out like a stranger's", "a"],
   ])("of %d unanswered writes the first, found in the lock, %s", (count, _what, leader) => {
     const rig = waiting(released(7));
     const [first] = ofType(rig.effects, "write");

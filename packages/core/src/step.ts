@@ -20,12 +20,12 @@ import {
 } from "./draft.ts";
 import { acrossJump, clockJumpMs, type Instant } from "./instant.ts";
 import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./machine.ts";
-import { observe, observeAbsent } from "./observe.ts";
+import { historyWentBack, observe, observeAbsent } from "./observe.ts";
 import { leaderAt } from "./questions.ts";
 import { type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
 
 /** So many unanswered writes are remembered; an older one found in the lock is waited out like a stranger's. */
-const rememberedAttempts = 16;
+const rememberedAttempts = 64;
 
 export const initialState: State = {
   phase: { name: "idle" },
@@ -86,6 +86,7 @@ function apply(d: Draft, event: Event): void {
       // What was known may be from an earlier run, since when nobody looked.
       state.watchUp = false;
       state.mustRead = true;
+      if (state.lock.kind === "absent") state.lock = { kind: "unknown" };
       campaign(d, 0);
       return;
     case "stop":
@@ -175,7 +176,11 @@ function answered(d: Draft, id: number, answer: Answer): void {
   if (request) d.state.inFlight = undefined;
   const isOutdated = d.state.mustRead && d.state.observations !== request?.observations;
   // A view is news however late it comes; every other answer counts only for the request that waits for it.
-  if (answer.kind === "found") observe(d, answer.view);
+  if (answer.kind === "found") {
+    const isFresh = request !== undefined && d.state.observations === request.observations;
+    if (isFresh && answer.view.revision < d.state.revision) historyWentBack(d, answer.view);
+    observe(d, answer.view);
+  }
   if (!request) return;
   switch (answer.kind) {
     case "found":

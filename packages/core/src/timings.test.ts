@@ -205,3 +205,13 @@ describe("what is refused, with its numbers", () => {
     ]);
   });
 });
+
+describe("what would only be a load", () => {
+  it("is refused with the least that is allowed", () => {
+    expect(problemsOf({ retryPeriod: "49ms", renewInterval: "10ms" })).toEqual([
+      "retryPeriod must be at least 50ms: 49ms",
+      "renewInterval must be at least 50ms: 10ms",
+    ]);
+    expect(problemsOf({ retryPeriod: "50ms", renewInterval: "50ms" })).toEqual([]);
+  });
+});

@@ -51,6 +51,9 @@ const retryJitter = 1.2;
 /** A lease longer than a day is a unit that went wrong, and would stop the service for as long after a crash. */
 const longestLeaseMs = 24 * 3_600_000;
 
+/** More often is not faster, only a load on the API server. */
+const shortestPeriodMs = 50;
+
 /** From sending a write to the hard deadline that it gives. */
 export function hardDeadlineFor(leaseDurationMs: number): number {
   return leaseDurationMs * (1 - clockRateTolerance) - marginMs;
@@ -114,6 +117,11 @@ export function resolveTimings(options: TimingOptions = {}): Timings {
       `renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: ` +
         `${formatDuration(renewIntervalMs)} > ${formatDuration(renewDeadlineMs)} / 2`,
     );
+  }
+  for (const [name, ms] of Object.entries({ retryPeriod: retryPeriodMs, renewInterval: renewIntervalMs })) {
+    if (ms < shortestPeriodMs) {
+      problems.push(`${name} must be at least ${formatDuration(shortestPeriodMs)}: ${formatDuration(ms)}`);
+    }
   }
   if (problems.length > 0) throw new CoreError("InvalidTimings", problems);
   const attemptTimeoutMs = renewDeadlineMs / 4;

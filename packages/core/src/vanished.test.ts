@@ -71,11 +71,20 @@ describe("a holder that vanished", () => {
     ).toEqual([]);
   });
 
-  it("may be one that was never seen: a released lock that is deleted is left alone for as long as it says", () => {
+  it("may be one that was never seen: a released lock that is deleted is left alone for a whole lease", () => {
     const rig = waiting(held(7));
     rig.observed(released(8));
     rig.deleted(9);
-    expect(waitsUntil(rig)).toBe(1_000);
+    expect(waitsUntil(rig)).toBe(15_000);
+  });
+
+  it("may be one that was never seen after this very process let go", () => {
+    const rig = leading();
+    rig.workStopped(5_000);
+    rig.ack(2);
+    expect(rig.phase).toBe("campaigning");
+    rig.deleted(3);
+    expect(waitsUntil(rig)).toBe(15_000);
   });
 
   it("is none when it was this very process a moment ago", () => {

@@ -55,9 +55,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
-        replace:
-          'state.lock = { kind: "present", view, sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };',
+        find: "sinceMs: d.at.monoMs };",
+        replace: "sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };",
       },
     ],
   },
@@ -66,10 +65,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
+        find: "sinceMs: d.at.monoMs };",
         replace:
-          'const gap = before.kind === "present" && d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3;\n' +
-          '    state.lock = { kind: "present", view, sinceMs: gap ? before.sinceMs : d.at.monoMs };',
+          "sinceMs: d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3 ? before.sinceMs : d.at.monoMs };",
       },
     ],
   },
@@ -100,6 +98,18 @@ export const bugs: Readonly<Record<string, Bug>> = {
         file: "questions.js",
         find: "const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;",
         replace: "const isNobodys = isRelease(record) || record.holderIdentity === config.identity;",
+      },
+    ],
+  },
+  "unchanged-record-is-no-renewal": {
+    about:
+      "a write that leaves the record as it was is taken for no renewal, although client-go repeats one like that",
+    edits: [
+      {
+        file: "observe.js",
+        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
+        replace:
+          'state.lock = { kind: "present", view, sinceMs: onlyMetadataChanged ? before.sinceMs : d.at.monoMs };',
       },
     ],
   },

@@ -108,6 +108,7 @@ export class Witness {
   /** A person deleted the lock. Who did not know it cannot know that its last holder may still be working. */
   deleted(lock: StoredLock, knownTo: ReadonlySet<string | undefined>): void {
     if (lock.record.holderIdentity !== "") this.#vanished = { lock, knownTo };
+    else if (this.#vanished) this.#vanished = { lock: this.#vanished.lock, knownTo };
   }
 
   /** A person emptied the holder; the record shows it to everybody. */

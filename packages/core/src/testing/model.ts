@@ -152,8 +152,10 @@ export class Model {
       const before = sights[n - 1];
       if (!before?.view || before.view.uid === sight.view?.uid) return true;
       const own = this.#sentWith(before.view.record);
-      if (own && elapsedMs(own.at, sight.at) < this.#config.timings.hardDeadlineMs) return true;
-      return at.monoMs >= sight.at.monoMs + this.#durationMs(before);
+      const isOurTime = own !== undefined && own.write.purpose !== "release";
+      if (isOurTime && elapsedMs(own.at, sight.at) < this.#config.timings.hardDeadlineMs) return true;
+      const leastMs = before.view.record.holderIdentity === "" ? this.#config.timings.leaseDurationMs : 0;
+      return at.monoMs >= sight.at.monoMs + Math.max(this.#durationMs(before), leastMs);
     });
   }
 
