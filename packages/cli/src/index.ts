@@ -1,1 +1,5 @@
-export {};
+// The command line as a function, for programs that embed it.
+
+export { CliError, type CliErrorCode } from "./errors.ts";
+export { type Platform, systemPlatform } from "./platform.ts";
+export { run } from "./run.ts";

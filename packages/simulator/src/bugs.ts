@@ -55,8 +55,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "sinceMs: d.at.monoMs };",
-        replace: "sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };",
+        find: "view, sinceMs: d.at.monoMs };",
+        replace: "view, sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };",
       },
     ],
   },
@@ -65,9 +65,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "sinceMs: d.at.monoMs };",
+        find: "view, sinceMs: d.at.monoMs };",
         replace:
-          "sinceMs: d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3 ? before.sinceMs : d.at.monoMs };",
+          "view, sinceMs: d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3 ? before.sinceMs : d.at.monoMs };",
       },
     ],
   },

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { systemPlatform } from "./platform.ts";
+import { run } from "./run.ts";
+
+systemPlatform.exit(await run(systemPlatform));

@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseJson } from "./json.ts";
+
+test("it reads what JSON.parse reads", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.boolean(), (text, spread) => {
+      const written = spread ? JSON.stringify(JSON.parse(text), null, 2) : text;
+      expect(parseJson(written).value).toEqual(JSON.parse(written));
+    }),
+  );
+});
+
+test("it refuses what JSON.parse refuses, and never fails in another way", () => {
+  const pieces = fc.constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"',
+    '"a"',
+    "1",
+    "-",
+    "0",
+    ".",
+    "e",
+    "true",
+    "nul",
+    "\\",
+    "\\u00",
+    " ",
+    "\n",
+  );
+  fc.assert(
+    fc.property(
+      fc.array(pieces).map((parts) => parts.join("")),
+      (text) => {
+        let expected: unknown;
+        let good = true;
+        try {
+          expected = JSON.parse(text);
+        } catch {
+          good = false;
+        }
+        if (good) expect(parseJson(text).value).toEqual(expected);
+        else expect(() => parseJson(text)).toThrow(expect.objectContaining({ name: "JsonSyntaxError" }));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("fields that occur twice are reported by their path, and the last one counts", () => {
+  const { value, duplicates } = parseJson('{"a":{"b":1,"b":2},"l":[{"c":1,"c":2}]}');
+  expect(value).toEqual({ a: { b: 2 }, l: [{ c: 2 }] });
+  expect(duplicates).toEqual(["a.b", "l[0].c"]);
+});
+
+test("a field named __proto__ is a field like any other", () => {
+  const { value } = parseJson('{"__proto__":{"polluted":true}}') as { value: object };
+  expect(Object.keys(value)).toEqual(["__proto__"]);
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+});
+
+test("depth is limited", () => {
+  expect(() => parseJson("[".repeat(100_000))).toThrow("exceeded max depth");
+});

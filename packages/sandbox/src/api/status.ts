@@ -1,0 +1,175 @@
+// What the API answers when it refuses, in the API's own words. An ApiError is thrown anywhere on the request path
+// and becomes a Status body; users of the library never see one.
+
+export interface Cause {
+  reason: string;
+  message: string;
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: Cause[];
+  retryAfterSeconds?: number;
+}
+
+export interface Status {
+  kind: "Status";
+  apiVersion: "v1";
+  metadata: { continue?: string };
+  status: "Success" | "Failure";
+  message?: string;
+  reason?: string;
+  details?: StatusDetails;
+  code?: number;
+}
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: Status;
+
+  constructor(code: number, reason: string, message: string, details?: StatusDetails) {
+    super(message);
+    this.status = {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message,
+      ...(reason ? { reason } : {}),
+      ...(details ? { details } : {}),
+      code,
+    };
+  }
+}
+
+/** Names the resource an error is about. */
+export interface Subject {
+  group: string;
+  /** Plural, as in the path. */
+  resource: string;
+  name?: string;
+}
+
+export function qualified(subject: { group: string; resource: string }): string {
+  return subject.group ? `${subject.resource}.${subject.group}` : subject.resource;
+}
+
+function details({ name, group, resource }: Subject): StatusDetails {
+  return { ...(name ? { name } : {}), ...(group ? { group } : {}), kind: resource };
+}
+
+export const badRequest = (message: string) => new ApiError(400, "BadRequest", message);
+
+export const unauthorized = () => new ApiError(401, "Unauthorized", "Unauthorized");
+
+export const forbidden = (subject: Subject, why: string) =>
+  new ApiError(
+    403,
+    "Forbidden",
+    subject.name
+      ? `${qualified(subject)} "${subject.name}" is forbidden: ${why}`
+      : `${qualified(subject)} is forbidden: ${why}`,
+    details(subject),
+  );
+
+export const forbiddenPath = (why: string) => new ApiError(403, "Forbidden", `forbidden: ${why}`, {});
+
+export const notFound = (subject: Subject) =>
+  new ApiError(404, "NotFound", `${qualified(subject)} "${subject.name ?? ""}" not found`, details(subject));
+
+export const noSuchResource = () =>
+  new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+
+export const methodNotAllowed = () =>
+  new ApiError(
+    405,
+    "MethodNotAllowed",
+    "the server does not allow this method on the requested resource",
+    {},
+  );
+
+export const alreadyExists = (subject: Subject) =>
+  new ApiError(
+    409,
+    "AlreadyExists",
+    `${qualified(subject)} "${subject.name}" already exists`,
+    details(subject),
+  );
+
+export const MODIFIED =
+  "the object has been modified; please apply your changes to the latest version and try again";
+
+export const conflict = (subject: Subject, why: string = MODIFIED) =>
+  new ApiError(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on ${qualified(subject)} "${subject.name}": ${why}`,
+    details(subject),
+  );
+
+export const expired = (message: string) => new ApiError(410, "Expired", message);
+
+export const tooLarge = (limitBytes: number) =>
+  new ApiError(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limitBytes}`);
+
+export const unsupportedMediaType = (message: string) => new ApiError(415, "UnsupportedMediaType", message);
+
+/** The objects to be invalid are named by kind, not by resource: `Lease.coordination.k8s.io "x" is invalid`. */
+export function invalid(
+  subject: { group: string; kind: string; name: string },
+  causes: FieldError[],
+): ApiError {
+  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
+  const what = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
+  const kind = subject.group ? `${subject.kind}.${subject.group}` : subject.kind;
+  return new ApiError(422, "Invalid", `${kind} "${subject.name}" is invalid: ${what}`, {
+    ...(subject.name ? { name: subject.name } : {}),
+    ...(subject.group ? { group: subject.group } : {}),
+    ...(subject.kind ? { kind: subject.kind } : {}),
+    causes: causes.map(({ reason, message, field }) => ({ reason, message, field })),
+  });
+}
+
+/** One thing wrong with one field, worded as in k8s.io/apimachinery/pkg/util/validation/field. */
+export interface FieldError {
+  reason: string;
+  message: string;
+  field: string;
+}
+
+export const field = {
+  required: (path: string, detail = ""): FieldError => ({
+    reason: "FieldValueRequired",
+    message: `Required value${detail ? `: ${detail}` : ""}`,
+    field: path,
+  }),
+  invalid: (path: string, value: unknown, detail: string): FieldError => ({
+    reason: "FieldValueInvalid",
+    message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+    field: path,
+  }),
+  notSupported: (path: string, value: unknown, supported: string[]): FieldError => ({
+    reason: "FieldValueNotSupported",
+    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((v) => `"${v}"`).join(", ")}`,
+    field: path,
+  }),
+  duplicate: (path: string, value: unknown): FieldError => ({
+    reason: "FieldValueDuplicate",
+    message: `Duplicate value: ${JSON.stringify(value)}`,
+    field: path,
+  }),
+  forbidden: (path: string, detail: string): FieldError => ({
+    reason: "FieldValueForbidden",
+    message: `Forbidden: ${detail}`,
+    field: path,
+  }),
+  tooLong: (path: string, maxBytes: number): FieldError => ({
+    reason: "FieldValueTooLong",
+    message: `Too long: may not be more than ${maxBytes} bytes`,
+    field: path,
+  }),
+};

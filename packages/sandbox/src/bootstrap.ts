@@ -1,0 +1,166 @@
+// The objects that are there from the start: the namespaces and the roles of Kubernetes, as far as they have a meaning
+// here. What somebody changed or deleted afterwards stays as it is.
+
+import { FIRST_NAMESPACES } from "./admission/namespace-lifecycle.ts";
+import type { ApiObject } from "./api/object.ts";
+import { apiVersion, type Kind, keyOf } from "./kinds/kind.ts";
+import { namespace } from "./kinds/namespace.ts";
+import { clusterRole, clusterRoleBinding, type PolicyRule } from "./kinds/rbac.ts";
+import type { Platform } from "./platform.ts";
+import { formatTime } from "./schema/time.ts";
+import type { Store } from "./store/store.ts";
+
+const RBAC_GROUP = "rbac.authorization.k8s.io";
+
+const READ = ["get", "list", "watch"];
+const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
+const CORE = [
+  "configmaps",
+  "endpoints",
+  "pods",
+  "pods/status",
+  "services",
+  "services/status",
+  "serviceaccounts",
+];
+const APPS = [
+  "deployments",
+  "deployments/scale",
+  "deployments/status",
+  "replicasets",
+  "replicasets/scale",
+  "replicasets/status",
+];
+const RBAC = ["roles", "rolebindings"];
+
+const VIEW: PolicyRule[] = [
+  { apiGroups: [""], resources: [...CORE, "events", "namespaces", "namespaces/status"], verbs: READ },
+  { apiGroups: ["apps"], resources: APPS, verbs: READ },
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: READ },
+];
+const EDIT: PolicyRule[] = [
+  ...VIEW,
+  { apiGroups: [""], resources: ["secrets"], verbs: READ },
+  { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
+  { apiGroups: [""], resources: [...CORE.filter((name) => !name.includes("/")), "secrets"], verbs: WRITE },
+  { apiGroups: [""], resources: ["serviceaccounts/token", "events"], verbs: ["create"] },
+  { apiGroups: ["apps"], resources: APPS, verbs: WRITE },
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: [...WRITE, ...READ] },
+];
+const ADMIN: PolicyRule[] = [
+  ...EDIT,
+  { apiGroups: [RBAC_GROUP], resources: RBAC, verbs: [...WRITE, ...READ] },
+  { apiGroups: ["authorization.k8s.io"], resources: ["localsubjectaccessreviews"], verbs: ["create"] },
+];
+
+const PUBLIC_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const DISCOVERY_PATHS = [
+  "/api",
+  "/api/*",
+  "/apis",
+  "/apis/*",
+  "/openapi",
+  "/openapi/*",
+  "/version",
+  "/version/",
+];
+
+interface RoleDefinition {
+  name: string;
+  rules: PolicyRule[];
+  groups?: string[];
+}
+
+const ROLES: RoleDefinition[] = [
+  {
+    name: "cluster-admin",
+    rules: [
+      { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+      { nonResourceURLs: ["*"], verbs: ["*"] },
+    ],
+    groups: ["system:masters"],
+  },
+  { name: "admin", rules: ADMIN },
+  { name: "edit", rules: EDIT },
+  { name: "view", rules: VIEW },
+  {
+    name: "system:basic-user",
+    rules: [
+      {
+        apiGroups: ["authorization.k8s.io"],
+        resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+        verbs: ["create"],
+      },
+      { apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"], verbs: ["create"] },
+    ],
+    groups: ["system:authenticated"],
+  },
+  {
+    name: "system:discovery",
+    rules: [{ nonResourceURLs: DISCOVERY_PATHS, verbs: ["get"] }],
+    groups: ["system:authenticated"],
+  },
+  {
+    name: "system:public-info-viewer",
+    rules: [{ nonResourceURLs: PUBLIC_PATHS, verbs: ["get"] }],
+    groups: ["system:authenticated", "system:unauthenticated"],
+  },
+];
+
+export async function createFirstObjects(store: Store, platform: Platform): Promise<void> {
+  for (const name of FIRST_NAMESPACES) {
+    const labels = { "kubernetes.io/metadata.name": name };
+    await createOnce(
+      store,
+      platform,
+      namespace,
+      name,
+      { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } },
+      labels,
+    );
+  }
+  for (const { name, rules, groups } of ROLES) {
+    await createOnce(
+      store,
+      platform,
+      clusterRole,
+      name,
+      { rules },
+      { "kubernetes.io/bootstrapping": "rbac-defaults" },
+    );
+    if (groups) await bindClusterRole(store, platform, name, name, groups);
+  }
+}
+
+/** With this a client needs no credentials at all. It is a binding like any other: visible, and removed by deleting it. */
+export async function allowAnonymous(store: Store, platform: Platform): Promise<void> {
+  await bindClusterRole(store, platform, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
+}
+
+async function bindClusterRole(
+  store: Store,
+  platform: Platform,
+  name: string,
+  role: string,
+  groups: string[],
+): Promise<void> {
+  const roleRef = { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: role };
+  const subjects = groups.map((group) => ({ kind: "Group", apiGroup: RBAC_GROUP, name: group }));
+  const labels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
+  await createOnce(store, platform, clusterRoleBinding, name, { roleRef, subjects }, labels);
+}
+
+async function createOnce(
+  store: Store,
+  platform: Platform,
+  kind: Kind,
+  name: string,
+  content: object,
+  labels: Record<string, string>,
+): Promise<void> {
+  await store.commit(keyOf(kind, "", name), (current) => {
+    if (current) return undefined;
+    const metadata = { name, uid: platform.uuid(), creationTimestamp: formatTime(platform.wallMs()), labels };
+    return { kind: kind.kind, apiVersion: apiVersion(kind), metadata, ...content } as ApiObject;
+  });
+}

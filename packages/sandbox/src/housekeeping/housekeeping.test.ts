@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Sandbox, startSandbox } from "../sandbox.ts";
+import { type Body, CONFIG_MAPS, LEASES, lease, send } from "../testing/client.ts";
+
+let sandbox: Sandbox;
+beforeEach(async () => {
+  sandbox = await startSandbox();
+});
+afterEach(() => sandbox.close());
+
+const status = async (path: string) => (await send(sandbox, "GET", path)).status;
+
+async function ownerAndDependent(): Promise<Body> {
+  const { body: owner } = await send(sandbox, "POST", CONFIG_MAPS, { metadata: { name: "owner" } });
+  const { uid } = owner.metadata;
+  const ownerReferences = [
+    { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true },
+  ];
+  await send(sandbox, "POST", LEASES, lease("dependent", {}, { ownerReferences }));
+  return owner;
+}
+
+test("when an owner goes, its dependents go after it", async () => {
+  await ownerAndDependent();
+  await send(sandbox, "DELETE", `${CONFIG_MAPS}/owner`);
+  await sandbox.settled();
+  expect(await status(`${LEASES}/dependent`)).toBe(404);
+});
+
+test("in the foreground the dependents go first", async () => {
+  await ownerAndDependent();
+  const { body } = await send(sandbox, "DELETE", `${CONFIG_MAPS}/owner?propagationPolicy=Foreground`);
+  expect(body.metadata.finalizers).toEqual(["foregroundDeletion"]);
+  await sandbox.settled();
+  expect(await status(`${LEASES}/dependent`)).toBe(404);
+  expect(await status(`${CONFIG_MAPS}/owner`)).toBe(404);
+});
+
+test("orphans stay, without their owner", async () => {
+  await ownerAndDependent();
+  await send(sandbox, "DELETE", `${CONFIG_MAPS}/owner?propagationPolicy=Orphan`);
+  await sandbox.settled();
+  expect(await status(`${CONFIG_MAPS}/owner`)).toBe(404);
+  const { body } = await send(sandbox, "GET", `${LEASES}/dependent`);
+  expect(body.metadata.ownerReferences).toBeUndefined();
+});
+
+test("an object whose owner was never there goes", async () => {
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
+  await send(sandbox, "POST", LEASES, lease("dependent", {}, { ownerReferences }));
+  await sandbox.settled();
+  expect(await status(`${LEASES}/dependent`)).toBe(404);
+});
+
+test("a namespace has its ServiceAccount, and gets it back when it is deleted", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  await sandbox.settled();
+  const account = "/api/v1/namespaces/team/serviceaccounts/default";
+  const { body } = await send(sandbox, "GET", account);
+  await send(sandbox, "DELETE", account);
+  await sandbox.settled();
+  const { body: again } = await send(sandbox, "GET", account);
+  expect(again.metadata.uid).not.toBe(body.metadata.uid);
+});
+
+test("a deleted namespace takes its content with it", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  await send(sandbox, "POST", LEASES.replace("default", "team"), lease("a"));
+  await send(sandbox, "DELETE", "/api/v1/namespaces/team");
+  await sandbox.settled();
+  expect(await status("/api/v1/namespaces/team")).toBe(404);
+  expect(await status(LEASES.replace("default", "team").concat("/a"))).toBe(404);
+  expect((await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } })).status).toBe(
+    201,
+  );
+});
+
+test("content with a finalizer holds its namespace", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  const path = LEASES.replace("default", "team");
+  await send(sandbox, "POST", path, lease("held", {}, { finalizers: ["example.com/hold"] }));
+  await send(sandbox, "DELETE", "/api/v1/namespaces/team");
+  await sandbox.settled();
+  expect((await send(sandbox, "GET", "/api/v1/namespaces/team")).body.status.phase).toBe("Terminating");
+  const patch = { metadata: { finalizers: null } };
+  await send(sandbox, "PATCH", `${path}/held`, patch, {
+    headers: { "Content-Type": "application/merge-patch+json" },
+  });
+  await sandbox.settled();
+  expect(await status("/api/v1/namespaces/team")).toBe(404);
+});

@@ -1,0 +1,81 @@
+// Server-side apply: the client sends the fields that it wants to own. They are laid over the object; fields that it
+// owned and no longer sends go; fields of others are a conflict, unless forced.
+
+import type { KindContext } from "../api/context.ts";
+import { type ApiObject, withMetadata } from "../api/object.ts";
+import { ApiError } from "../api/status.ts";
+import { apiVersion } from "../kinds/kind.ts";
+import type { WriteOptions } from "../registry/options.ts";
+import { typeNamed } from "../schema/schema.ts";
+import { formatTime } from "../schema/time.ts";
+import { FieldSet } from "./field-set.ts";
+import { type Manager, ownable, readManagers, writeManagers } from "./managers.ts";
+import { compare, fieldsOf, merge, without } from "./typed.ts";
+
+/** `applied` is what the client sent, with nothing filled in. `current` is undefined if the object is new. */
+export function apply(
+  context: KindContext,
+  applied: ApiObject,
+  current: ApiObject | undefined,
+  options: WriteOptions,
+): ApiObject {
+  const { kind, info, cluster } = context;
+  const schema = typeNamed(kind.type);
+  const { managedFields: _ignored, ...metadata } = applied.metadata;
+  const sent: ApiObject = { ...applied, metadata };
+  const wanted = ownable(fieldsOf(sent, schema), kind.status === true, info.subresource);
+  const managers = readManagers(current?.metadata.managedFields);
+  const version = apiVersion(kind);
+  const isMe = (other: Manager) =>
+    other.operation === "Apply" &&
+    other.manager === options.fieldManager &&
+    other.subresource === info.subresource;
+  const me = managers.find(isMe);
+  let others = managers.filter((other) => !isMe(other));
+
+  const live = current ?? ({ apiVersion: version, kind: kind.kind, metadata: {} } as ApiObject);
+  let merged = merge(live, sent, schema) as ApiObject;
+  const { changed } = compare(live, merged, schema);
+  const contested = others.map((other) => ({
+    other,
+    fields: other.fields.intersection(changed).intersection(wanted),
+  }));
+  const conflicts = contested.filter(({ fields }) => !fields.isEmpty);
+  if (conflicts.length > 0) {
+    if (!options.force) throw conflictError(conflicts);
+    others = contested.map(({ other, fields }) => ({ ...other, fields: other.fields.difference(fields) }));
+  }
+
+  const ownedByOthers = others.reduce((all, other) => all.union(other.fields), new FieldSet());
+  const dropped = (me?.fields ?? new FieldSet()).difference(wanted).difference(ownedByOthers);
+  merged = without(merged, dropped, wanted.union(ownedByOthers), schema) as ApiObject;
+  const same = me?.fields.equals(wanted) === true;
+  const entry: Manager = {
+    manager: options.fieldManager,
+    operation: "Apply",
+    apiVersion: version,
+    subresource: info.subresource,
+    time: same ? (me as Manager).time : formatTime(cluster.platform.wallMs()),
+    fields: wanted,
+  };
+  return withMetadata(merged, { managedFields: writeManagers([...others, entry]) });
+}
+
+function conflictError(conflicts: { other: Manager; fields: FieldSet }[]): ApiError {
+  const groups = conflicts.map(({ other, fields }) => ({ who: describe(other), paths: fields.paths() }));
+  const causes = groups.flatMap(({ who, paths }) =>
+    paths.map((path) => ({ reason: "FieldManagerConflict", message: `conflict with ${who}`, field: path })),
+  );
+  const text =
+    causes.length === 1
+      ? `Apply failed with 1 conflict: ${causes[0]?.message}: ${causes[0]?.field}`
+      : `Apply failed with ${causes.length} conflicts: ${groups
+          .map(({ who, paths }) => `conflicts with ${who}:\n- ${paths.join("\n- ")}`)
+          .join("\n")}`;
+  return new ApiError(409, "Conflict", text, { causes });
+}
+
+function describe({ manager, apiVersion: version, operation, subresource }: Manager): string {
+  const name = `"${manager}"${subresource ? ` with subresource "${subresource}"` : ""}`;
+  return operation === "Update" ? `${name} using ${version}` : name;
+}

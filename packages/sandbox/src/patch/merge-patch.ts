@@ -1,0 +1,13 @@
+// JSON merge patch, RFC 7396: objects are merged, null deletes, everything else replaces.
+
+import { isObject, type JsonObject, put } from "../api/object.ts";
+
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const out: JsonObject = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete out[key];
+    else put(out, key, mergePatch(Object.hasOwn(out, key) ? out[key] : undefined, value));
+  }
+  return out;
+}

@@ -1,0 +1,59 @@
+// Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
+// alone. Without this, server-side apply could not tell whose value it would overwrite.
+
+import type { KindContext } from "../api/context.ts";
+import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../api/object.ts";
+import { apiVersion } from "../kinds/kind.ts";
+import type { WriteOptions } from "../registry/options.ts";
+import { decode } from "../schema/decode.ts";
+import { typeNamed } from "../schema/schema.ts";
+import { formatTime } from "../schema/time.ts";
+import { FieldSet } from "./field-set.ts";
+import { type Manager, ownable, readManagers, writeManagers } from "./managers.ts";
+import { compare } from "./typed.ts";
+
+export function trackFields(
+  context: KindContext,
+  object: ApiObject,
+  old: ApiObject | undefined,
+  options: WriteOptions,
+): ApiObject {
+  const { kind, info, cluster } = context;
+  if (context.applied) return object;
+  const given = object.metadata.managedFields;
+  // A list with one empty entry is how a client asks to forget all owners.
+  if (given?.length === 1 && Object.keys(given[0] as object).length === 0)
+    return withEntries(object, undefined);
+  const schema = typeNamed(kind.type);
+  const before = old ?? (decode(kind.type, {}).value as ApiObject);
+  const { changed, removed } = compare(before, object, schema);
+  const subresource = context.trackAs ?? info.subresource;
+  const mine = ownable(changed, kind.status === true, info.subresource);
+  const gone = ownable(removed, kind.status === true, info.subresource);
+  const managers = readManagers(given?.length ? given : old?.metadata.managedFields);
+  if (mine.isEmpty && gone.isEmpty) return withEntries(object, writeManagers(managers));
+
+  const version = apiVersion(kind);
+  const isMe = (other: Manager) =>
+    other.operation === "Update" &&
+    other.manager === options.fieldManager &&
+    other.apiVersion === version &&
+    other.subresource === subresource;
+  const others = managers
+    .filter((other) => !isMe(other))
+    .map((other) => ({ ...other, fields: other.fields.difference(mine).difference(gone) }));
+  const present = managers.find(isMe);
+  const me: Manager = {
+    manager: options.fieldManager,
+    operation: "Update",
+    apiVersion: version,
+    subresource,
+    time: formatTime(cluster.platform.wallMs()),
+    fields: (present?.fields ?? new FieldSet()).union(mine).difference(gone),
+  };
+  return withEntries(object, writeManagers([...others, me]));
+}
+
+function withEntries(object: ApiObject, entries: ManagedFieldsEntry[] | undefined): ApiObject {
+  return withMetadata(object, { managedFields: entries?.length ? entries : undefined } as never);
+}

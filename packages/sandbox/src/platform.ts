@@ -1,0 +1,34 @@
+// Everything that the sandbox takes from outside itself: time, timers, randomness. Nothing else in this package may
+// touch them (house-rules.test.ts), so a test can hand in its own.
+
+import { randomBytes, randomUUID } from "node:crypto";
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Platform {
+  /** Wall clock, in milliseconds since 1970. Written into objects, never used to measure. */
+  wallMs(): number;
+  /** Monotonic clock, in milliseconds. */
+  monotonicMs(): number;
+  /** Calls back once. The timer does not keep the process alive. */
+  after(delayMs: number, callback: () => void): Timer;
+  /** Uniform in [0, 1). */
+  random(): number;
+  randomBytes(count: number): Buffer;
+  uuid(): string;
+}
+
+export const systemPlatform: Platform = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+  random: () => Math.random(),
+  randomBytes: (count) => randomBytes(count),
+  uuid: () => randomUUID(),
+};

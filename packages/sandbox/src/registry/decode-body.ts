@@ -1,0 +1,91 @@
+// From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
+
+import { type Body, readBody } from "../api/body.ts";
+import type { KindContext } from "../api/context.ts";
+import { type ApiObject, isObject, type JsonObject } from "../api/object.ts";
+import { ApiError, badRequest } from "../api/status.ts";
+import { isKnownType, notRegistered } from "../discovery/resources.ts";
+import { apiVersion, type Kind } from "../kinds/kind.ts";
+import { DecodeError, decode } from "../schema/decode.ts";
+import { parseOptions } from "./options.ts";
+
+export async function decodeBody(context: KindContext): Promise<ApiObject> {
+  const { fieldValidation } = parseOptions(context);
+  const body = await readBody(context, context.kind.kind);
+  return toObject(context, body, fieldValidation);
+}
+
+function toObject(context: KindContext, body: Body, fieldValidation: string): ApiObject {
+  const { kind } = context;
+  const raw = checkType(kind, body.value);
+  const { value, unknown } = decodeAs(kind, raw);
+  const problems = [
+    ...body.duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+  ];
+  if (problems.length > 0) {
+    if (fieldValidation === "Strict") {
+      throw badRequest(cannotBeHandled(kind, `strict decoding error: ${problems.join(", ")}`));
+    }
+    if (fieldValidation !== "Ignore") context.warnings.push(...problems);
+  }
+  return fromDecoded(kind, value);
+}
+
+export function cannotBeHandled(kind: Kind, why: string): string {
+  return `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${why}`;
+}
+
+/** Kind and apiVersion may be left out, but not be wrong. */
+function checkType(kind: Kind, value: unknown): JsonObject {
+  if (!isObject(value))
+    throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind})`);
+  const given = String(value.apiVersion || apiVersion(kind));
+  const name = String(value.kind || kind.kind);
+  if (given === apiVersion(kind) && name === kind.kind) return value;
+  const version = given.slice(given.indexOf("/") + 1);
+  const refused = (why: string) =>
+    badRequest(`${name} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: ${why}`);
+  if (name !== kind.kind && !isKnownType(given, name)) throw refused(notRegistered(given, name));
+  if (name !== kind.kind) {
+    throw refused(
+      `converting (${version}.${name}) to (${kind.group.split(".")[0] || "core"}.${kind.kind}): unknown conversion`,
+    );
+  }
+  throw badRequest(
+    `the API version in the data (${given}) does not match the expected API version (${apiVersion(kind)})`,
+  );
+}
+
+function decodeAs(kind: Kind, value: JsonObject) {
+  try {
+    return decode(kind.type, value);
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(cannotBeHandled(kind, error.message));
+    throw error;
+  }
+}
+
+/** Decodes what the server made itself, by a patch. */
+export function redecode(context: KindContext, value: unknown, fieldValidation: string): ApiObject {
+  return toObject(context, { value, duplicates: [] }, fieldValidation);
+}
+
+function fromDecoded(kind: Kind, value: JsonObject): ApiObject {
+  const { kind: _kind, apiVersion: _version, metadata, ...rest } = value;
+  const meta = { ...(metadata as JsonObject) };
+  delete meta.selfLink;
+  const object = { kind: kind.kind, apiVersion: apiVersion(kind), metadata: meta, ...rest } as ApiObject;
+  return kind.convert ? kind.convert.toStored(object) : object;
+}
+
+/** A resourceVersion is a number, although clients must not look into it. */
+export function checkResourceVersion(object: ApiObject): void {
+  const { resourceVersion } = object.metadata;
+  if (resourceVersion === undefined || /^\d+$/.test(resourceVersion)) return;
+  throw new ApiError(
+    500,
+    "",
+    `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`,
+  );
+}

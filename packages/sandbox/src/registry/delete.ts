@@ -1,0 +1,209 @@
+// Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
+// dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
+
+import type { Admission } from "../admission/admit.ts";
+import { checkNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
+import { readBody } from "../api/body.ts";
+import type { Answer, KindContext } from "../api/context.ts";
+import { type ApiObject, isObject, withMetadata } from "../api/object.ts";
+import { badRequest, conflict, field, invalid, notFound, type Status } from "../api/status.ts";
+import { notRegistered } from "../discovery/resources.ts";
+import { serviceAccount } from "../kinds/config.ts";
+import { keyOf } from "../kinds/kind.ts";
+import { namespace } from "../kinds/namespace.ts";
+import { service } from "../kinds/network.ts";
+import { pod } from "../kinds/pod.ts";
+import { DecodeError, decode } from "../schema/decode.ts";
+import { META } from "../schema/schema.ts";
+import { formatTime } from "../schema/time.ts";
+import type { Decision, Stored } from "../store/store.ts";
+import { parseOptions } from "./options.ts";
+import { represent, representList } from "./represent.ts";
+import { parseSelection } from "./selection.ts";
+import { subjectOf } from "./write.ts";
+
+export const FOREGROUND = "foregroundDeletion";
+export const ORPHAN = "orphan";
+
+/** These answer with the object that is gone, the others with a Status. */
+const RETURN_OBJECT = [serviceAccount, namespace, pod, service];
+
+interface DeleteOptions {
+  gracePeriodSeconds?: number;
+  propagationPolicy?: string;
+  orphanDependents?: boolean;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  dryRun?: string[];
+}
+
+export async function remove(context: KindContext): Promise<Answer> {
+  const { kind, info } = context;
+  const options = await readOptions(context);
+  checkNamespaceDeletion(admissionOf(context), info.name);
+  const { before, after } = await removeOne(context, info.namespace, info.name, options);
+  if (after !== "gone") return represent(context, after, 200);
+  if (RETURN_OBJECT.includes(kind)) return represent(context, before, 200);
+  const { uid } = before.value.metadata;
+  const status: Status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: {
+      name: info.name,
+      ...(kind.group ? { group: kind.group } : {}),
+      kind: kind.plural,
+      ...(uid ? { uid } : {}),
+    },
+  };
+  return { type: "object", code: 200, value: status };
+}
+
+export async function removeCollection(context: KindContext): Promise<Answer> {
+  const options = await readOptions(context);
+  const { cluster } = context;
+  const selection = parseSelection(context);
+  const items = cluster.store.list(selection.prefix).filter(({ value }) => selection.matches(value));
+  for (const { value } of items) {
+    const { namespace: space = "", name = "" } = value.metadata;
+    checkNamespaceDeletion(admissionOf(context), name);
+    await removeOne(context, space, name, options, true);
+  }
+  return representList(context, items, { resourceVersion: String(cluster.store.revision) });
+}
+
+const admissionOf = ({ cluster, user, kind, info }: KindContext): Admission => ({
+  cluster,
+  user,
+  kind,
+  subresource: info.subresource,
+});
+
+async function removeOne(
+  context: KindContext,
+  space: string,
+  name: string,
+  options: DeleteOptions,
+  missingIsFine = false,
+) {
+  const { kind, cluster } = context;
+  const key = keyOf(kind, space, name);
+  let before: Stored | undefined;
+  let gone = false;
+  const decide = (current: Stored | undefined): Decision => {
+    if (!current) {
+      if (missingIsFine) return undefined;
+      throw notFound(subjectOf(context, name));
+    }
+    before = current;
+    checkPreconditions(context, current.value, options);
+    const decision = decideDeletion(context, current.value, options);
+    gone = decision === "delete";
+    return decision;
+  };
+  const dryRun = (options.dryRun ?? []).length > 0;
+  const present = cluster.store.get(key);
+  if (dryRun) decide(present);
+  const after = dryRun ? present : await cluster.store.commit(key, decide);
+  return { before: before as Stored, after: gone ? ("gone" as const) : (after as Stored) };
+}
+
+function decideDeletion({ kind, cluster }: KindContext, object: ApiObject, options: DeleteOptions): Decision {
+  const { metadata } = object;
+  const finalizers = wantedFinalizers(metadata.finalizers ?? [], options);
+  const asked = options.gracePeriodSeconds;
+  const grace = metadata.deletionTimestamp
+    ? Math.min(asked ?? Number.POSITIVE_INFINITY, metadata.deletionGracePeriodSeconds ?? 0)
+    : (kind.graceSeconds?.(object, asked) ?? 0);
+  const held = finalizers.length > 0 || grace > 0 || (kind === namespace && !isFinalized(object));
+  if (!held) return "delete";
+  const same = metadata.deletionTimestamp && grace === (metadata.deletionGracePeriodSeconds ?? 0);
+  if (same && finalizers.length === (metadata.finalizers ?? []).length) return undefined;
+  const marked = withMetadata(object, {
+    deletionTimestamp: metadata.deletionTimestamp ?? formatTime(cluster.platform.wallMs() + grace * 1000),
+    ...(kind === namespace ? {} : { deletionGracePeriodSeconds: grace }),
+    ...(metadata.generation && !metadata.deletionTimestamp ? { generation: metadata.generation + 1 } : {}),
+    ...(finalizers.length > 0 ? { finalizers } : {}),
+  });
+  return kind === namespace
+    ? { ...marked, status: { ...(object.status as object), phase: "Terminating" } }
+    : marked;
+}
+
+/** A namespace goes when its content is gone: controllers/namespace.ts takes the finalizer off then. */
+function isFinalized(object: ApiObject): boolean {
+  const spec = object.spec as { finalizers?: string[] } | undefined;
+  return !spec?.finalizers?.length;
+}
+
+function wantedFinalizers(
+  present: string[],
+  { propagationPolicy, orphanDependents }: DeleteOptions,
+): string[] {
+  const policy = propagationPolicy ?? (orphanDependents ? "Orphan" : undefined);
+  if (policy === undefined) return present;
+  const others = present.filter((name) => name !== FOREGROUND && name !== ORPHAN);
+  if (policy === "Foreground") return [...others, FOREGROUND];
+  return policy === "Orphan" ? [...others, ORPHAN] : others;
+}
+
+function checkPreconditions(
+  { kind }: KindContext,
+  object: ApiObject,
+  { preconditions }: DeleteOptions,
+): void {
+  const { uid, resourceVersion, name = "" } = object.metadata;
+  const subject = { group: kind.group, resource: kind.kind, name };
+  if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
+    throw conflict(
+      subject,
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw conflict(
+      subject,
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
+
+/** From the body, or from the query where there is none. */
+async function readOptions(context: KindContext): Promise<DeleteOptions> {
+  const { query } = context.request;
+  const fromQuery: DeleteOptions = {};
+  if (parseOptions(context).dryRun) fromQuery.dryRun = ["All"];
+  const grace = query.get("gracePeriodSeconds");
+  if (grace) fromQuery.gracePeriodSeconds = Number(grace);
+  const policy = query.get("propagationPolicy");
+  if (policy) fromQuery.propagationPolicy = policy;
+  const options = { ...fromQuery, ...(await bodyOptions(context)) };
+  const errors = [];
+  if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    errors.push(field.invalid("propagationPolicy", options.propagationPolicy, why));
+  }
+  if (options.propagationPolicy !== undefined && !POLICIES.slice(0, 3).includes(options.propagationPolicy)) {
+    errors.push(field.notSupported("propagationPolicy", options.propagationPolicy, POLICIES));
+  }
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, errors);
+  return options;
+}
+
+async function bodyOptions(context: KindContext): Promise<DeleteOptions> {
+  const bytes = await context.request.body();
+  if (bytes.length === 0) return {};
+  const { value } = await readBody(context, "DeleteOptions");
+  if (!isObject(value)) return {};
+  if (value.kind !== undefined && value.kind !== "DeleteOptions") {
+    throw badRequest(notRegistered(String(value.apiVersion ?? "meta.k8s.io/v1"), String(value.kind)));
+  }
+  try {
+    return decode(`${META}DeleteOptions`, value).value as DeleteOptions;
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message);
+    throw error;
+  }
+}

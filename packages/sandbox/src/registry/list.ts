@@ -1,0 +1,127 @@
+// GET of a collection: whole or in pages, of which all show the revision of the first.
+
+import type { Answer, KindContext } from "../api/context.ts";
+import { ApiError, badRequest, expired, type FieldError, field, invalid } from "../api/status.ts";
+import type { Store, Stored } from "../store/store.ts";
+import { representList } from "./represent.ts";
+import { parseSelection } from "./selection.ts";
+
+interface Continue {
+  revision: number;
+  /** The key after which the next page begins. */
+  after: string;
+}
+
+export async function list(context: KindContext): Promise<Answer> {
+  const { cluster, request } = context;
+  const { store } = cluster;
+  const { query } = request;
+  checkListOptions(query);
+  const selection = parseSelection(context);
+  const limit = parseInteger(query.get("limit") ?? "0");
+  const token = query.get("continue") ?? "";
+  const page = token ? decodeContinue(token, selection.prefix) : undefined;
+  const asked = query.get("resourceVersion") ?? "";
+  checkNotTooNew(store, asked);
+  const exact = query.get("resourceVersionMatch") === "Exact";
+  const revision = page?.revision ?? (exact ? Number(asked) : store.revision);
+
+  const snapshot = store.list(selection.prefix, revision);
+  if (snapshot === undefined) throw tooOld(store, page, selection.prefix);
+  const rest = page ? snapshot.filter(({ key }) => key > page.after) : snapshot;
+  const matching = rest.filter(({ value }) => selection.matches(value));
+  if (!(limit > 0) || matching.length <= limit)
+    return representList(context, matching, { resourceVersion: String(revision) });
+  const items = matching.slice(0, limit);
+  const filtered = query.get("labelSelector") || query.get("fieldSelector");
+  return representList(context, items, {
+    resourceVersion: String(revision),
+    continue: encodeContinue({ revision, after: (items.at(-1) as Stored).key }, selection.prefix),
+    // How many are left is not known when a selector decides, and Kubernetes does not say it then either.
+    ...(filtered ? {} : { remainingItemCount: matching.length - limit }),
+  });
+}
+
+/** A number of the query, as Go reads it. */
+export function parseInteger(text: string): number {
+  if (!/^-?\d+$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+function checkListOptions(query: URLSearchParams): void {
+  const match = query.get("resourceVersionMatch") ?? "";
+  const version = query.get("resourceVersion") ?? "";
+  const errors: FieldError[] = [];
+  const path = "resourceVersionMatch";
+  if (match) {
+    if (!version)
+      errors.push(
+        field.forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+      );
+    if (query.get("continue"))
+      errors.push(field.forbidden(path, "resourceVersionMatch is forbidden when continue is provided"));
+    if (match !== "Exact" && match !== "NotOlderThan") {
+      errors.push(field.notSupported(path, match, ["Exact", "NotOlderThan", ""]));
+    }
+    if (match === "Exact" && version === "0") {
+      errors.push(field.forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (query.get("sendInitialEvents"))
+    errors.push(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions", name: "" }, errors);
+  if (query.get("continue") && version && version !== "0") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+}
+
+/** A client that has seen a newer revision than ours must not be shown an older state. */
+export function checkNotTooNew(store: Store, version: string): void {
+  if (version === "") return;
+  if (!/^\d+$/.test(version)) throw badRequest(`invalid resource version: ${badVersion(version)}`);
+  if (Number(version) <= store.revision) return;
+  throw new ApiError(
+    504,
+    "Timeout",
+    `Timeout: Too large resource version: ${version}, current: ${store.revision}`,
+    {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  );
+}
+
+export const badVersion = (version: string) =>
+  `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`;
+
+function encodeContinue({ revision, after }: Continue, prefix: string): string {
+  const start = `${after.slice(prefix.length)}\u0000`;
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start })).toString("base64url");
+}
+
+function decodeContinue(token: string, prefix: string): Continue {
+  try {
+    const { v, rv, start } = JSON.parse(Buffer.from(token, "base64url").toString()) as {
+      v: string;
+      rv: number;
+      start: string;
+    };
+    if (v !== "meta.k8s.io/v1" || !Number.isInteger(rv) || typeof start !== "string")
+      throw new Error("not a token");
+    return { revision: rv, after: prefix + (start.endsWith("\u0000") ? start.slice(0, -1) : start) };
+  } catch {
+    throw badRequest(`invalid continue token: continue key is not valid: ${JSON.stringify(token)}`);
+  }
+}
+
+function tooOld(store: Store, page: Continue | undefined, prefix: string): ApiError {
+  if (!page) return expired(`The resourceVersion for the provided list is too old.`);
+  const error = expired(
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+  );
+  error.status.metadata = {
+    continue: encodeContinue({ revision: store.revision, after: page.after }, prefix),
+  };
+  return error;
+}

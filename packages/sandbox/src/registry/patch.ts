@@ -1,0 +1,168 @@
+// PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write.
+
+import { BodyError, mediaType, readJson, readYaml } from "../api/body.ts";
+import type { Answer, KindContext } from "../api/context.ts";
+import { type ApiObject, isObject, type JsonObject } from "../api/object.ts";
+import { ApiError, badRequest, field, invalid } from "../api/status.ts";
+import { apiVersion } from "../kinds/kind.ts";
+import { apply } from "../patch/apply.ts";
+import { jsonPatch } from "../patch/json-patch.ts";
+import { mergePatch } from "../patch/merge-patch.ts";
+import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import { DecodeError, decodeSparse } from "../schema/decode.ts";
+import { typeNamed } from "../schema/schema.ts";
+import { cannotBeHandled, checkResourceVersion, redecode } from "./decode-body.ts";
+import { parseOptions, type WriteOptions } from "./options.ts";
+import { represent } from "./represent.ts";
+import { updateObject } from "./write.ts";
+
+const APPLY = "application/apply-patch+yaml";
+const PATCHES: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
+  "application/json-patch+json": (target, patch) => jsonPatch(target, patch),
+  "application/merge-patch+json": (target, patch) => mergePatch(target, patch),
+  "application/strategic-merge-patch+json": (target, patch, { kind }) =>
+    strategicMergePatch(target, patch, typeNamed(kind.type)),
+};
+
+export async function patch(context: KindContext): Promise<Answer> {
+  const type = mediaType(context.request.headers["content-type"]);
+  const options = parseOptions(context, type === APPLY);
+  if (type === APPLY) return serverSideApply(context, options);
+  const change = PATCHES[type];
+  if (!change) {
+    throw new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  }
+  const bytes = await context.request.body();
+  const { value: document } = readPatch(bytes);
+  if (type !== "application/json-patch+json" && !isObject(document)) {
+    const what = Array.isArray(document) ? "array" : typeof document;
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`,
+    );
+  }
+  const { stored } = await updateObject(
+    context,
+    options,
+    (current) => {
+      const target = versioned(context, current as ApiObject);
+      const patched = change(target, document, context);
+      const shown = type.startsWith("application/strategic") ? printMap(document) : JSON.stringify(patched);
+      return checked(context, patched, options, shown);
+    },
+    false,
+  );
+  return represent(context, stored, 200);
+}
+
+export function readPatch(bytes: Buffer) {
+  try {
+    return readJson(bytes);
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    const why = error.message.replace("couldn't get version/kind; json parse error: ", "");
+    throw badRequest(`error decoding patch: ${why}`);
+  }
+}
+
+/** The result of a patch has to be an object of the kind, and still the same one. */
+function checked(context: KindContext, value: unknown, options: WriteOptions, shown: string): ApiObject {
+  const { kind, info } = context;
+  let object: ApiObject;
+  try {
+    object = redecode(context, value, options.fieldValidation);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const why = error.message.replace(cannotBeHandled(kind, ""), "");
+    const cause = field.invalid("patch", shown, why);
+    throw invalid({ group: "", kind: "", name: "" }, [cause]);
+  }
+  const { name, namespace } = object.metadata;
+  if (name !== info.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
+  }
+  if (kind.namespaced && namespace !== info.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  checkResourceVersion(object);
+  return object;
+}
+
+/** As Go prints a map, which is how a refusal shows a strategic merge patch. */
+function printMap(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printMap).join(" ")}]`;
+  if (!isObject(value)) return String(value);
+  return `map[${Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${printMap(value[key])}`)
+    .join(" ")}]`;
+}
+
+const versioned = ({ kind }: KindContext, object: ApiObject) =>
+  kind.convert ? kind.convert.fromStored(object) : object;
+
+async function serverSideApply(context: KindContext, options: WriteOptions): Promise<Answer> {
+  const { kind, info } = context;
+  const { value } = await readApplied(await context.request.body());
+  const sent = decodeApplied(context, value);
+  if (sent.metadata.name && sent.metadata.name !== info.name) {
+    throw badRequest(
+      `the name of the object (${sent.metadata.name}) does not match the name on the URL (${info.name})`,
+    );
+  }
+  if (sent.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
+  sent.metadata = {
+    ...sent.metadata,
+    name: info.name,
+    ...(kind.namespaced ? { namespace: info.namespace } : {}),
+  };
+  const applying: KindContext = { ...context, applied: true };
+  const { stored, created } = await updateObject(
+    applying,
+    options,
+    (current) => {
+      const merged = apply(context, sent, current && versioned(context, current), options);
+      return redecode(context, merged, "Ignore");
+    },
+    info.subresource === "",
+  );
+  return represent(context, stored, created ? 201 : 200);
+}
+
+async function readApplied(bytes: Buffer) {
+  try {
+    return await readYaml(bytes);
+  } catch (error) {
+    if (error instanceof BodyError) throw badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Nothing is filled in: a default that the client did not send is not the client's. */
+function decodeApplied(context: KindContext, value: unknown): ApiObject {
+  const { kind } = context;
+  if (!isObject(value)) throw badRequest("error decoding YAML: expected an object");
+  if (value.apiVersion !== apiVersion(kind) || value.kind !== kind.kind) {
+    const version = String(value.apiVersion ?? "");
+    throw badRequest(
+      `invalid object type: ${version.includes("/") ? version : `/${version}`}, Kind=${String(value.kind ?? "")}`,
+    );
+  }
+  try {
+    const { value: decoded, unknown } = decodeSparse(kind.type, value);
+    const [first] = unknown;
+    if (first !== undefined) {
+      // Apply has to know the type of every field, so that an unknown one is refused at any level of validation.
+      const { namespace = "", name = "" } = (decoded.metadata ?? {}) as { namespace?: string; name?: string };
+      const which = `${namespace}/${name}; ${kind.group}/${kind.version}, Kind=${kind.kind}`;
+      throw new ApiError(
+        500,
+        "",
+        `failed to create typed patch object (${which}): .${first}: field not declared in schema`,
+      );
+    }
+    return { ...(decoded as unknown as ApiObject), metadata: (decoded.metadata ?? {}) as JsonObject };
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(cannotBeHandled(kind, error.message));
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+// Which objects a list, a watch or a deletion of a collection is about.
+
+import type { KindContext } from "../api/context.ts";
+import type { ApiObject } from "../api/object.ts";
+import { badRequest } from "../api/status.ts";
+import { keyOf, prefixOf } from "../kinds/kind.ts";
+import { parseFieldSelector } from "../selectors/field.ts";
+import { parseLabelSelector } from "../selectors/label.ts";
+
+export interface Selection {
+  /** Prefix of the keys; of one key, where only one name can match. */
+  prefix: string;
+  matches(object: ApiObject): boolean;
+}
+
+export function parseSelection({ kind, info, request }: KindContext): Selection {
+  const labels = parseLabelSelector(request.query.get("labelSelector") ?? "");
+  const fields = parseFieldSelector(request.query.get("fieldSelector") ?? "", kind);
+  const everything = !request.query.get("labelSelector") && !request.query.get("fieldSelector");
+  const name = info.name || fields.name;
+  if (info.name && fields.name && info.name !== fields.name) {
+    throw badRequest(`fieldSelector metadata.name doesn't match requested name`);
+  }
+  const one = name && (info.namespace || !kind.namespaced);
+  const prefix = one ? keyOf(kind, info.namespace, name) : prefixOf(kind, info.namespace);
+  return {
+    prefix,
+    matches(object) {
+      if (one && object.metadata.name !== name) return false;
+      return everything || (fields.test(object) && labels(object.metadata.labels ?? {}));
+    },
+  };
+}

@@ -1,0 +1,166 @@
+// A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
+// asks for a revision whose history is forgotten gets 410 and has to list again.
+
+import type { Answer, KindContext, Sink } from "../api/context.ts";
+import { isTrue } from "../api/request-info.ts";
+import { ApiError, expired, type FieldError, field, invalid } from "../api/status.ts";
+import { apiVersion } from "../kinds/kind.ts";
+import type { Stored, StoreEvent } from "../store/store.ts";
+import { badVersion, parseInteger } from "./list.ts";
+import { representOne } from "./represent.ts";
+import { parseSelection, type Selection } from "./selection.ts";
+
+/** A watch ends by itself after half an hour to an hour, so that clients spread over several servers again. */
+const MIN_TIMEOUT_SECONDS = 1800;
+const BOOKMARK_INTERVAL_MS = 60_000;
+
+export async function watch(context: KindContext): Promise<Answer> {
+  const { cluster, request } = context;
+  const { query } = request;
+  checkWatchOptions(query);
+  const selection = parseSelection(context);
+  const version = query.get("resourceVersion") ?? "";
+  if (!/^\d*$/.test(version)) throw new ApiError(500, "", badVersion(version));
+  const given = parseInteger(query.get("timeoutSeconds") ?? "0");
+  const seconds = given > 0 ? given : MIN_TIMEOUT_SECONDS * (1 + cluster.platform.random());
+  return { type: "stream", start: (sink) => start(context, selection, seconds, sink) };
+}
+
+function checkWatchOptions(query: URLSearchParams): void {
+  const match = query.get("resourceVersionMatch") ?? "";
+  const initial = query.get("sendInitialEvents");
+  const errors: FieldError[] = [];
+  const path = "resourceVersionMatch";
+  if (initial !== null && match !== "NotOlderThan") {
+    errors.push(
+      field.forbidden(path, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+    );
+  }
+  if (match) {
+    if (initial === null) {
+      errors.push(
+        field.forbidden(
+          path,
+          "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+        ),
+      );
+    }
+    if (match !== "NotOlderThan") errors.push(field.notSupported(path, match, ["NotOlderThan"]));
+  }
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions", name: "" }, errors);
+}
+
+function start(context: KindContext, selection: Selection, seconds: number, sink: Sink): void {
+  const { cluster, request } = context;
+  const { store, platform } = cluster;
+  const { query } = request;
+  const version = query.get("resourceVersion") ?? "";
+  const initial = query.get("sendInitialEvents");
+  const lines = new Lines(context);
+  const fresh = initial === null ? version === "" || version === "0" : isTrue(initial);
+  const after = fresh ? store.revision : version === "" ? store.revision : Number(version);
+
+  if (fresh) {
+    for (const stored of store.list(selection.prefix)) {
+      if (selection.matches(stored.value)) sink.write(lines.line("ADDED", stored));
+    }
+    if (initial !== null && isTrue(query.get("allowWatchBookmarks"))) {
+      sink.write(bookmark(context, after, { "k8s.io/initial-events-end": "true" }));
+    }
+  }
+  const stop = store.watch(selection.prefix, after, (event) => {
+    if (event.revision <= after) return;
+    const type = typeFor(event, selection);
+    if (type) sink.write(lines.line(type, event.object, event));
+  });
+  if (stop === undefined) {
+    sink.write(errorLine(expired(`too old resource version: ${after} (${store.compactedRevision})`)));
+    sink.end();
+    return;
+  }
+
+  const end = platform.after(seconds * 1000, () => sink.end());
+  let tick = nextBookmark();
+  function nextBookmark() {
+    if (!isTrue(query.get("allowWatchBookmarks"))) return undefined;
+    return platform.after(BOOKMARK_INTERVAL_MS, () => {
+      sink.write(bookmark(context, store.revision, undefined));
+      tick = nextBookmark();
+    });
+  }
+  sink.onClose(() => {
+    stop();
+    end.cancel();
+    tick?.cancel();
+  });
+}
+
+/** To a watch with a selector an object appears when it begins to match, and is gone when it no longer does. */
+function typeFor(
+  { type, object, previous }: StoreEvent,
+  selection: Selection,
+): StoreEvent["type"] | undefined {
+  const now = type !== "DELETED" && selection.matches(object.value);
+  const before = previous !== undefined && selection.matches(previous.value);
+  if (now) return before ? "MODIFIED" : "ADDED";
+  return before ? "DELETED" : undefined;
+}
+
+/** JSON of events, made once for all watches that want the same form. */
+const cache = new WeakMap<StoreEvent, Map<string, string>>();
+
+class Lines {
+  readonly #context: KindContext;
+  readonly #plain: boolean;
+  #first = true;
+
+  constructor(context: KindContext) {
+    this.#context = context;
+    this.#plain = context.wanted.as === "object" && !context.kind.convert;
+  }
+
+  line(type: string, stored: Stored, event?: StoreEvent): string {
+    if (!this.#plain) {
+      const object = representOne(this.#context, stored, this.#first);
+      this.#first = false;
+      return `${JSON.stringify({ type, object })}\n`;
+    }
+    const known = event && cache.get(event)?.get(type);
+    if (known) return known;
+    const text = `{"type":"${type}","object":${stored.json}}\n`;
+    if (event) {
+      const lines = cache.get(event) ?? new Map<string, string>();
+      cache.set(event, lines.set(type, text));
+    }
+    return text;
+  }
+}
+
+function bookmark(
+  context: KindContext,
+  revision: number,
+  annotations: Record<string, string> | undefined,
+): string {
+  const { kind, wanted } = context;
+  const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
+  const object =
+    wanted.as === "Table"
+      ? {
+          kind: "Table",
+          apiVersion: "meta.k8s.io/v1",
+          metadata: { resourceVersion: String(revision) },
+          columnDefinitions: null,
+          rows: [
+            {
+              cells: kind.columns.map(() => ""),
+              object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata },
+            },
+          ],
+        }
+      : wanted.as === "object"
+        ? { kind: kind.kind, apiVersion: apiVersion(kind), metadata }
+        : { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+  return `${JSON.stringify({ type: "BOOKMARK", object })}\n`;
+}
+
+const errorLine = (error: ApiError) => `${JSON.stringify({ type: "ERROR", object: error.status })}\n`;

@@ -1,0 +1,240 @@
+// The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
+// of patch end here, so there is one place that decides what may be stored.
+
+import { admit } from "../admission/admit.ts";
+import type { KindContext } from "../api/context.ts";
+import { type ApiObject, equal, withMetadata } from "../api/object.ts";
+import {
+  ApiError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  field,
+  invalid,
+  notFound,
+  type Subject,
+} from "../api/status.ts";
+import { type Kind, keyOf } from "../kinds/kind.ts";
+import { trackFields } from "../patch/track-fields.ts";
+import { decode } from "../schema/decode.ts";
+import { formatTime } from "../schema/time.ts";
+import type { Decision, Stored } from "../store/store.ts";
+import { validate } from "../validation/validate.ts";
+import type { WriteOptions } from "./options.ts";
+
+/** What etcd takes in one request. */
+const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
+
+export async function createObject(
+  context: KindContext,
+  given: ApiObject,
+  options: WriteOptions,
+): Promise<Stored> {
+  const object = named(context, inNamespace(context, given));
+  const name = object.metadata.name ?? "";
+  if (object.metadata.resourceVersion !== undefined) {
+    throw new ApiError(500, "", "resourceVersion should not be set on objects to be created");
+  }
+  return commit(context, name, options, (current) => {
+    // An invalid object is told so even where there is one of its name.
+    const complete = prepareCreate(context, object, options);
+    if (current) throw alreadyExists(subjectOf(context, name));
+    return complete;
+  });
+}
+
+/** `change` makes the new object from the present one; nothing is written in between. */
+export async function updateObject(
+  context: KindContext,
+  options: WriteOptions,
+  change: (current: ApiObject | undefined) => ApiObject,
+  create: boolean,
+): Promise<{ stored: Stored; created: boolean }> {
+  const { info } = context;
+  const subject = subjectOf(context, info.name);
+  let created = false;
+  let last: ApiObject | undefined;
+  const stored = await commit(context, info.name, options, (current) => {
+    if (!current && !create) throw notFound(subject);
+    const object = inNamespace(context, change(current?.value));
+    checkPreconditions(context, object, current?.value);
+    if (!current) {
+      created = true;
+      return prepareCreate(context, object, options);
+    }
+    const complete = prepareUpdate(context, object, current.value, options);
+    if (mayGo(complete, current.value)) {
+      last = complete;
+      return "delete";
+    }
+    return sameButTimes(complete, current.value) ? undefined : complete;
+  });
+  // Whoever takes off the last finalizer is shown the object as they wrote it.
+  return { stored: last ? { ...stored, value: last, json: JSON.stringify(last) } : stored, created };
+}
+
+function prepareCreate(context: KindContext, object: ApiObject, options: WriteOptions): ApiObject {
+  const { kind, cluster, user, info } = context;
+  const {
+    resourceVersion: _old,
+    deletionTimestamp: _gone,
+    deletionGracePeriodSeconds: _grace,
+    ...meta
+  } = object.metadata;
+  const { status: _status, ...rest } = object;
+  const { status } = decode(kind.type, {}).value;
+  const fresh = {
+    ...(kind.status ? { ...(rest as ApiObject), ...(status ? { status } : {}) } : object),
+    metadata: {
+      ...meta,
+      uid: cluster.platform.uuid(),
+      creationTimestamp: formatTime(cluster.platform.wallMs()),
+      ...(kind.generation ? { generation: 1 } : {}),
+    },
+  };
+  const admitted = admit({ cluster, user, kind, subresource: info.subresource }, fresh, undefined);
+  validate(kind, admitted, undefined);
+  return trackFields(context, admitted, undefined, options);
+}
+
+function prepareUpdate(
+  context: KindContext,
+  object: ApiObject,
+  old: ApiObject,
+  options: WriteOptions,
+): ApiObject {
+  const { kind, cluster, user, info } = context;
+  const parted = kind.status ? onlyPart(info.subresource, object, old) : object;
+  const fresh = withMetadata(parted, {
+    resourceVersion: old.metadata.resourceVersion as string,
+    ...(object.metadata.uid ? {} : { uid: old.metadata.uid as string }),
+    ...(old.metadata.creationTimestamp ? { creationTimestamp: old.metadata.creationTimestamp } : {}),
+    ...kept(old, "deletionTimestamp", "deletionGracePeriodSeconds", "generation"),
+  });
+  const admitted = admit({ cluster, user, kind, subresource: info.subresource }, fresh, old);
+  const counted =
+    kind.generation && !equal(contentOf(admitted), contentOf(old))
+      ? withMetadata(admitted, { generation: (old.metadata.generation ?? 0) + 1 })
+      : admitted;
+  validate(kind, counted, old);
+  return trackFields(context, counted, old, options);
+}
+
+/** A write to the object leaves its status alone, and a write to its status everything else. */
+function onlyPart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
+  const { status: newStatus, ...rest } = object;
+  if (subresource === "status") {
+    const metadata = {
+      ...old.metadata,
+      ...(object.metadata.managedFields ? { managedFields: object.metadata.managedFields } : {}),
+    };
+    return { ...old, metadata, ...(newStatus === undefined ? {} : { status: newStatus }) };
+  }
+  return { ...(rest as ApiObject), ...(old.status === undefined ? {} : { status: old.status }) };
+}
+
+function kept(
+  old: ApiObject,
+  ...names: ("deletionTimestamp" | "deletionGracePeriodSeconds" | "generation")[]
+) {
+  return Object.fromEntries(names.map((name) => [name, old.metadata[name]]));
+}
+
+const contentOf = ({ metadata: _metadata, status: _status, ...content }: ApiObject) => content;
+
+function checkPreconditions(context: KindContext, object: ApiObject, old: ApiObject | undefined): void {
+  const { kind, info } = context;
+  const subject = subjectOf(context, info.name);
+  const { uid, resourceVersion } = object.metadata;
+  // A PUT says by its uid which object it means; in a patch the uid is a field that may not change.
+  if (info.verb === "update" && uid && uid !== (old?.metadata.uid ?? "")) {
+    throw conflict(
+      subject,
+      `StorageError: invalid object, Code: 4, Key: ${keyOf(kind, info.namespace, info.name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old?.metadata.uid ?? ""}`,
+    );
+  }
+  if (!old) return;
+  if (resourceVersion === undefined || resourceVersion === "0") {
+    if (kind.unconditionalUpdate !== false) return;
+    throw invalid({ group: kind.group, kind: kind.plural, name: info.name }, [
+      field.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
+    ]);
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw conflict(subject);
+}
+
+/** The last finalizer of a deleted object was taken off. */
+function mayGo(object: ApiObject, old: ApiObject): boolean {
+  return (
+    !object.metadata.finalizers?.length &&
+    old.metadata.deletionTimestamp !== undefined &&
+    !old.metadata.deletionGracePeriodSeconds
+  );
+}
+
+/** A write that changes nothing is none: no new revision, no event. When a field was last owned does not count. */
+function sameButTimes(object: ApiObject, old: ApiObject): boolean {
+  const timeless = ({ metadata, ...rest }: ApiObject) => ({
+    ...rest,
+    metadata: {
+      ...metadata,
+      managedFields: (metadata.managedFields ?? []).map((entry) => ({ ...entry, time: "" })),
+    },
+  });
+  return equal(timeless(object), timeless(old));
+}
+
+async function commit(
+  context: KindContext,
+  name: string,
+  { dryRun }: WriteOptions,
+  decide: (current: Stored | undefined) => Decision,
+): Promise<Stored> {
+  const { kind, info, cluster } = context;
+  const key = keyOf(kind, info.namespace, name);
+  const checked = (current: Stored | undefined) => {
+    const decision = decide(current);
+    if (typeof decision === "object") checkSize(decision);
+    return decision;
+  };
+  if (!dryRun) return (await cluster.store.commit(key, checked)) as Stored;
+  const current = cluster.store.get(key);
+  const decision = checked(current);
+  if (current && typeof decision !== "object") return current;
+  const value = withMetadata(decision as ApiObject, {});
+  return { key, revision: 0, value, json: JSON.stringify(value) };
+}
+
+function checkSize(object: ApiObject): void {
+  if (JSON.stringify(object).length > MAX_OBJECT_BYTES)
+    throw new ApiError(500, "", "etcdserver: request is too large");
+}
+
+export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {
+  return { group: kind.group, resource: kind.plural, ...(name ? { name } : {}) };
+}
+
+function inNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject {
+  const { namespace } = object.metadata;
+  if (!kind.namespaced) {
+    if (!namespace) return object;
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (namespace && namespace !== info.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return namespace ? object : withMetadata(object, { namespace: info.namespace });
+}
+
+/** Letters that make no words. */
+const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+const MAX_GENERATED_PREFIX = 58;
+
+function named({ cluster }: KindContext, object: ApiObject): ApiObject {
+  const { name, generateName } = object.metadata;
+  if (name || !generateName) return object;
+  const letters = [...cluster.platform.randomBytes(5)]
+    .map((byte) => ALPHABET[byte % ALPHABET.length])
+    .join("");
+  return withMetadata(object, { name: `${generateName.slice(0, MAX_GENERATED_PREFIX)}${letters}` });
+}

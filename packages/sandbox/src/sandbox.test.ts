@@ -1,0 +1,224 @@
+import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
+import { openStore } from "./store/open.ts";
+import { LEASES, lease, send, watch } from "./testing/client.ts";
+
+const running: Sandbox[] = [];
+const temporary: string[] = [];
+async function start(options?: SandboxOptions): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  running.push(sandbox);
+  return sandbox;
+}
+async function directory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "tenure-sandbox-test-"));
+  temporary.push(path);
+  return path;
+}
+afterEach(async () => {
+  for (const sandbox of running.splice(0)) await sandbox.close();
+  for (const path of temporary.splice(0)) await rm(path, { recursive: true, force: true });
+});
+
+test("it speaks TLS with a certificate of its own CA, and needs a token", async () => {
+  const sandbox = await start();
+  expect(sandbox.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  expect((await send(sandbox, "GET", "/version")).body.gitVersion).toMatch(/^v1\.\d+\.\d+\+tenure-sandbox$/);
+  expect((await send(sandbox, "GET", LEASES, undefined, { token: "" })).status).toBe(403);
+  expect((await send(sandbox, "GET", LEASES, undefined, { token: "wrong" })).status).toBe(401);
+});
+
+test("it speaks plain HTTP if told to", async () => {
+  const sandbox = await start({ tls: false });
+  expect(sandbox.url).toMatch(/^http:/);
+  expect(sandbox.caPem).toBe("");
+  expect((await send(sandbox, "GET", LEASES)).status).toBe(200);
+});
+
+test("with anonymous access no token is needed", async () => {
+  const sandbox = await start({ anonymous: true });
+  expect((await send(sandbox, "POST", LEASES, lease("a"), { token: "" })).status).toBe(201);
+});
+
+test("a client certificate of its CA says who the client is", async () => {
+  const sandbox = await start();
+  const { keyPem, certificatePem } = sandbox.clientCertificate("jane", ["readers"]);
+  const shown = { token: "", key: keyPem, cert: certificatePem };
+  const { body } = await send(
+    sandbox,
+    "POST",
+    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    {},
+    shown,
+  );
+  expect(body.status.userInfo).toMatchObject({
+    username: "jane",
+    groups: ["readers", "system:authenticated"],
+  });
+});
+
+test("a certificate of another CA is nobody's", async () => {
+  const [sandbox, other] = [await start(), await start()];
+  const { keyPem, certificatePem } = other.clientCertificate("jane", ["system:masters"]);
+  const { status } = await send(sandbox, "GET", LEASES, undefined, {
+    token: "",
+    key: keyPem,
+    cert: certificatePem,
+  });
+  expect(status).toBe(403);
+});
+
+test("the kubeconfig is written for its owner only", async () => {
+  const sandbox = await start();
+  const path = join(await directory(), "below", "kubeconfig");
+  await sandbox.writeKubeconfig(path);
+  await chmod(path, 0o644);
+  await sandbox.writeKubeconfig(path);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readFile(path, "utf8")).toBe(sandbox.kubeconfig);
+  expect(sandbox.kubeconfig).toContain(`server: "${sandbox.url}"`);
+});
+
+test("a ServiceAccount has a directory as in a pod, which goes with the sandbox", async () => {
+  const sandbox = await start();
+  const { token, directory: mounted, env } = await sandbox.serviceAccount("default", "candidate");
+  expect(await readFile(join(mounted, "token"), "utf8")).toBe(token);
+  expect(await readFile(join(mounted, "ca.crt"), "utf8")).toBe(sandbox.caPem);
+  expect(await readFile(join(mounted, "namespace"), "utf8")).toBe("default");
+  expect(`https://${env.KUBERNETES_SERVICE_HOST}:${env.KUBERNETES_SERVICE_PORT}`).toBe(sandbox.url);
+  const { status, body } = await send(sandbox, "GET", LEASES, undefined, { token });
+  expect(status).toBe(403);
+  expect(body.message).toContain("system:serviceaccount:default:candidate");
+  await sandbox.close();
+  await expect(stat(mounted)).rejects.toThrow("ENOENT");
+});
+
+test("a token dies with its ServiceAccount", async () => {
+  const sandbox = await start();
+  const { token } = await sandbox.serviceAccount("default", "candidate");
+  await send(sandbox, "DELETE", "/api/v1/namespaces/default/serviceaccounts/candidate");
+  expect((await send(sandbox, "GET", LEASES, undefined, { token })).status).toBe(401);
+});
+
+test("a ServiceAccount in a namespace that is not there is refused with the way out", async () => {
+  const sandbox = await start();
+  await expect(sandbox.serviceAccount("nowhere", "x")).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: "Cannot make the ServiceAccount x as there is no namespace nowhere: create it first",
+  });
+});
+
+test("a restart in place keeps port and data, and cuts what was open", async () => {
+  const sandbox = await start();
+  const { body } = await send(sandbox, "POST", LEASES, lease("a"));
+  const watching = await watch(sandbox, `${LEASES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  await sandbox.restart();
+  await watching.ended;
+  const again = await send(sandbox, "GET", `${LEASES}/a`);
+  expect(again.body.metadata.uid).toBe(body.metadata.uid);
+  const resumed = await watch(sandbox, `${LEASES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  await send(sandbox, "DELETE", `${LEASES}/a`);
+  expect((await resumed.next()).type).toBe("DELETED");
+  resumed.close();
+});
+
+test("a compaction makes watches from before it fail with 410", async () => {
+  const sandbox = await start();
+  const { body } = await send(sandbox, "POST", LEASES, lease("a"));
+  await send(sandbox, "POST", LEASES, lease("b"));
+  sandbox.compact();
+  const late = await watch(sandbox, `${LEASES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  expect(await late.next()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+});
+
+test("a page of a list that was compacted away gets 410, and a token to go on with", async () => {
+  const sandbox = await start();
+  for (const name of ["a", "b", "c"]) await send(sandbox, "POST", LEASES, lease(name));
+  const first = await send(sandbox, "GET", `${LEASES}?limit=1`);
+  await send(sandbox, "POST", LEASES, lease("d"));
+  sandbox.compact();
+  const { status, body } = await send(
+    sandbox,
+    "GET",
+    `${LEASES}?limit=1&continue=${first.body.metadata.continue}`,
+  );
+  expect(status).toBe(410);
+  const rest = await send(sandbox, "GET", `${LEASES}?continue=${body.metadata.continue}`);
+  expect(rest.body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual([
+    "b",
+    "c",
+    "d",
+  ]);
+});
+
+test("two servers over one store behave as one", async () => {
+  const store = await openStore();
+  const [one, two] = [await start({ store }), await start({ store })];
+  expect(two.adminToken).toBe(one.adminToken);
+  expect(two.caPem).toBe(one.caPem);
+  const watching = await watch(two, `${LEASES}?watch=1`);
+  const { body } = await send(one, "POST", LEASES, lease("a"));
+  expect((await watching.next()).object.metadata.uid).toBe(body.metadata.uid);
+  const answers = await Promise.all(
+    [one, two].map((server) =>
+      send(server, "PUT", `${LEASES}/a`, { ...body, spec: { holderIdentity: server.url } }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { token } = await one.serviceAccount("default", "x");
+  expect(
+    (await send(two, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, { token })).status,
+  ).toBe(201);
+  watching.close();
+});
+
+test("with a data directory everything is there after a restart: objects, revision, CA and tokens", async () => {
+  const dataDir = join(await directory(), "data");
+  const first = await start({ dataDir });
+  const { body } = await send(first, "POST", LEASES, lease("a", { holderIdentity: "x" }));
+  const { token } = await first.serviceAccount("default", "candidate");
+  await first.close();
+  const second = await start({ dataDir });
+  expect(second.adminToken).toBe(first.adminToken);
+  expect(second.caPem).toBe(first.caPem);
+  const found = await send(second, "GET", `${LEASES}/a`);
+  expect(found.body).toEqual(body);
+  expect((await send(second, "GET", LEASES, undefined, { token })).status).toBe(403);
+  const next = await send(second, "POST", LEASES, lease("b"));
+  expect(Number(next.body.metadata.resourceVersion)).toBeGreaterThan(Number(body.metadata.resourceVersion));
+});
+
+test("a port that is taken is refused with the way out", async () => {
+  const first = await start();
+  await expect(startSandbox({ port: first.port })).rejects.toMatchObject({
+    code: "CANNOT_LISTEN",
+    message: `Cannot listen on 127.0.0.1:${first.port} as the port is in use: stop what uses it, or choose another (0 picks a free one)`,
+  });
+});
+
+test("options that are wrong are all named", async () => {
+  const store = await openStore();
+  await expect(startSandbox({ port: -1, dataDir: "/x", store })).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message:
+      "Cannot start the sandbox as port must be a whole number from 0 to 65535: -1; dataDir and store exclude each other",
+  });
+});
+
+test("closing while it restarts leaves nothing that listens", async () => {
+  const sandbox = await start();
+  const restarting = sandbox.restart();
+  await sandbox.close();
+  await restarting;
+  await expect(send(sandbox, "GET", LEASES)).rejects.toThrow("ECONNREFUSED");
+});
+
+test("closing twice is closing once", async () => {
+  const sandbox = await start();
+  await sandbox.close();
+  await sandbox.close();
+  await expect(sandbox.restart()).rejects.toMatchObject({ code: "CLOSED" });
+});

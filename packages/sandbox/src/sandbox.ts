@@ -1,0 +1,209 @@
+// The sandbox as users of the library meet it.
+
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { allowAnonymous } from "./bootstrap.ts";
+import {
+  type KeyAndCertificate,
+  newClientCertificate,
+  newServerCertificate,
+} from "./certificates/certificate.ts";
+import { type Cluster, openCluster } from "./cluster.ts";
+import { SandboxError } from "./errors.ts";
+import { Faults } from "./faults/faults.ts";
+import { kubeconfig } from "./kubeconfig.ts";
+import { type Platform, systemPlatform } from "./platform.ts";
+import { ApiServer } from "./server/server.ts";
+import { type ServiceAccountCredentials, serviceAccountCredentials } from "./service-account.ts";
+import { openStore } from "./store/open.ts";
+import type { Store } from "./store/store.ts";
+
+export interface SandboxOptions {
+  /** 0 picks a free port. @default 0 */
+  port?: number;
+  /** Address to listen on. Others than loopback let other machines in; they still need a token. @default "127.0.0.1" */
+  host?: string;
+  /** More names and addresses that the certificate is valid for. @default [] */
+  hostNames?: string[];
+  /** Where to keep everything across restarts. @default in memory only */
+  dataDir?: string;
+  /** HTTPS with a CA of its own, or plain HTTP. @default true */
+  tls?: boolean;
+  /** Whether requests without any credentials may do everything. @default false */
+  anonymous?: boolean;
+  /** A store to share with another sandbox: the two then behave as one cluster with two API servers. @default a new one */
+  store?: Store;
+  /** Clock, timers and randomness. @default those of the system */
+  platform?: Platform;
+}
+
+export interface Sandbox {
+  /** e.g. `https://127.0.0.1:40123` */
+  readonly url: string;
+  readonly port: number;
+  /** The certificate of the CA, as PEM; empty without TLS. */
+  readonly caPem: string;
+  /** A bearer token that may do everything. */
+  readonly adminToken: string;
+  /** A kubeconfig with that token, as YAML. */
+  readonly kubeconfig: string;
+  /** The store, to share with another sandbox. */
+  readonly store: Store;
+  /** What to break on purpose. */
+  readonly faults: Faults;
+  /** Writes the kubeconfig, readable by the owner only. */
+  writeKubeconfig(path: string): Promise<void>;
+  /** Makes a ServiceAccount, if it is not there, and a directory with token, ca.crt and namespace as a pod has it. */
+  serviceAccount(namespace: string, name: string): Promise<ServiceAccountCredentials>;
+  /** Makes a client certificate: the user is its common name, the groups are its organizations. */
+  clientCertificate(user: string, groups?: string[]): KeyAndCertificate;
+  /** Forgets the history of changes: watches from an older revision get 410. */
+  compact(): void;
+  /** Cuts all connections and starts again: same port, same store. */
+  restart(): Promise<void>;
+  /** Resolves when garbage collection and the like have nothing left to do. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const RESTART_DELAY_MS = 50;
+
+/** Starts a Kubernetes API in this process. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkOptions(options);
+  const { port = 0, host = "127.0.0.1", hostNames = [], tls = true, platform = systemPlatform } = options;
+  const store = options.store ?? (await openStore(options.dataDir));
+  const cluster = await openCluster(store, platform);
+  if (options.anonymous) await allowAnonymous(store, platform);
+  const faults = new Faults(platform);
+  const scratch = new Scratch();
+  const names = [
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    host,
+    ...hostNames,
+  ];
+  const server = new ApiServer(
+    {
+      cluster,
+      faults,
+      admin: { compact: () => store.compact(), restartSoon },
+    },
+    {
+      host,
+      port,
+      tls: tls
+        ? {
+            server: newServerCertificate(cluster.authority, [...new Set(names)], platform),
+            authorityPem: cluster.authority.certificatePem,
+          }
+        : undefined,
+    },
+  );
+
+  let closed = false;
+  let restarting: Promise<void> = Promise.resolve();
+  function restart(): Promise<void> {
+    if (closed)
+      return Promise.reject(new SandboxError("CLOSED", "Cannot restart the sandbox as it is closed"));
+    restarting = restarting.then(async () => {
+      await server.close();
+      await server.listen();
+    });
+    return restarting;
+  }
+  /** Late enough for the answer to be out. */
+  function restartSoon() {
+    platform.after(RESTART_DELAY_MS, () => {
+      if (!closed) void restart();
+    });
+  }
+  try {
+    await server.listen();
+  } catch (error) {
+    if (!options.store) await shutDown(cluster);
+    throw error;
+  }
+
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const url = `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${server.port}`;
+  const caPem = tls ? cluster.authority.certificatePem : "";
+  const config = kubeconfig({ url, caPem, token: cluster.adminToken });
+  return {
+    url,
+    port: server.port,
+    caPem,
+    adminToken: cluster.adminToken,
+    kubeconfig: config,
+    store,
+    faults,
+    async writeKubeconfig(path) {
+      // Written beside it and moved, so that nobody reads half of it, and an older file's permissions do not stay.
+      const draft = `${path}.${platform.uuid()}`;
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(draft, config, { mode: 0o600 });
+      await rename(draft, path);
+    },
+    serviceAccount: async (namespace, name) =>
+      serviceAccountCredentials({
+        cluster,
+        url,
+        caPem,
+        namespace,
+        name,
+        directory: await scratch.directory(),
+      }),
+    clientCertificate: (user, groups = []) =>
+      newClientCertificate(cluster.authority, { commonName: user, organizations: groups }, platform),
+    compact: () => store.compact(),
+    restart,
+    settled: () => cluster.settled(),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await restarting.catch(() => undefined);
+      await server.close();
+      await scratch.remove();
+      if (!options.store) await shutDown(cluster);
+    },
+  };
+}
+
+async function shutDown(cluster: Cluster): Promise<void> {
+  cluster.stop();
+  await cluster.settled();
+  await cluster.store.close();
+}
+
+/** A directory that goes with the sandbox. */
+class Scratch {
+  #root: Promise<string> | undefined;
+  #count = 0;
+
+  async directory(): Promise<string> {
+    this.#root ??= mkdtemp(join(tmpdir(), "tenure-sandbox-"));
+    const path = join(await this.#root, String(++this.#count));
+    await mkdir(path);
+    return path;
+  }
+
+  async remove(): Promise<void> {
+    if (this.#root) await rm(await this.#root, { recursive: true, force: true });
+  }
+}
+
+function checkOptions({ port, host, dataDir, store }: SandboxOptions): void {
+  const problems: string[] = [];
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65535)) {
+    problems.push(`port must be a whole number from 0 to 65535: ${port}`);
+  }
+  if (host === "") problems.push("host must not be empty");
+  if (dataDir !== undefined && store !== undefined) problems.push("dataDir and store exclude each other");
+  if (problems.length > 0)
+    throw new SandboxError("INVALID_OPTION", `Cannot start the sandbox as ${problems.join("; ")}`);
+}

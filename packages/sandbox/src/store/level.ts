@@ -1,0 +1,67 @@
+// The store on disk, in LevelDB. The objects are all in memory as well; the disk only has to give them back after a
+// restart. A commit is acknowledged when it is synced, so that neither kill -9 nor a power cut loses it, and the
+// revision is written together with the object, so that it never goes back.
+
+import { mkdir } from "node:fs/promises";
+import { SandboxError } from "../errors.ts";
+import type { Journal, StoreContent } from "./store.ts";
+
+/** Sort before all keys of objects, which begin with a slash. */
+const REVISION = "!revision";
+const FORMAT = "!format";
+const CURRENT_FORMAT = "tenure-sandbox/1";
+
+export async function openLevel(dataDir: string): Promise<{ journal: Journal; content: StoreContent }> {
+  const { ClassicLevel } = await import("classic-level");
+  const db = new ClassicLevel<string, string>(dataDir);
+  try {
+    // The key of the CA and the administrator's token are in there.
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await db.open();
+  } catch (error) {
+    throw openError(dataDir, error);
+  }
+
+  const content: StoreContent = { revision: 1, entries: [] };
+  let format: string | undefined;
+  for await (const [key, value] of db.iterator()) {
+    if (key === REVISION) content.revision = Number(value);
+    else if (key === FORMAT) format = value;
+    else content.entries.push({ key, json: value });
+  }
+  const isEmpty = content.entries.length === 0 && format === undefined;
+  if (!isEmpty && format !== CURRENT_FORMAT) {
+    await db.close();
+    const found = format === undefined ? "something else" : `the format ${format}`;
+    throw new SandboxError(
+      "DATA_DIR",
+      `Cannot use the data directory ${dataDir} as it holds ${found}: choose another directory`,
+    );
+  }
+  if (isEmpty) await db.put(FORMAT, CURRENT_FORMAT, { sync: true });
+
+  return {
+    content,
+    journal: {
+      write({ revision, key, json }) {
+        const change =
+          json === undefined ? { type: "del" as const, key } : { type: "put" as const, key, value: json };
+        return db.batch([change, { type: "put", key: REVISION, value: String(revision) }], { sync: true });
+      },
+      close: () => db.close(),
+    },
+  };
+}
+
+function openError(dataDir: string, error: unknown): SandboxError {
+  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+  if (cause?.code === "LEVEL_LOCKED") {
+    const text = `Cannot open the data directory ${dataDir} as another process uses it: stop that one, or choose another directory`;
+    return new SandboxError("DATA_DIR", text, { cause: error });
+  }
+  return new SandboxError(
+    "DATA_DIR",
+    `Cannot open the data directory ${dataDir}: ${cause?.message ?? message}`,
+    { cause: error },
+  );
+}

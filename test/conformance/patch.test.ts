@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  type Body,
+  configMap,
+  configMapsIn,
+  connect,
+  JSON_PATCH,
+  MERGE_PATCH,
+  STRATEGIC_PATCH,
+  type Target,
+} from "./target.ts";
+
+let target: Target;
+let namespace: string;
+let path: string;
+
+beforeAll(async () => {
+  target = await connect();
+});
+afterAll(() => target.close());
+beforeEach(async () => {
+  namespace = await target.namespace();
+  path = `${configMapsIn(namespace)}/a`;
+  await target.request(
+    "POST",
+    configMapsIn(namespace),
+    configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } }),
+  );
+});
+
+test("a merge patch merges objects, and null deletes", async () => {
+  const { status, body } = await target.request("PATCH", path, { data: { a: null, c: "3" } }, MERGE_PATCH);
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ b: "2", c: "3" });
+  expect(body.metadata.labels).toEqual({ x: "y" });
+});
+
+test("a JSON patch does what its operations say, all or nothing", async () => {
+  const good = [
+    { op: "test", path: "/data/a", value: "1" },
+    { op: "replace", path: "/data/a", value: "9" },
+    { op: "remove", path: "/data/b" },
+    { op: "add", path: "/metadata/labels/z", value: "w" },
+  ];
+  const { body } = await target.request("PATCH", path, good, JSON_PATCH);
+  expect(body.data).toEqual({ a: "9" });
+  expect(body.metadata.labels).toEqual({ x: "y", z: "w" });
+  const bad = [
+    { op: "replace", path: "/data/a", value: "10" },
+    { op: "test", path: "/data/a", value: "not this" },
+  ];
+  const refused = await target.request("PATCH", path, bad, JSON_PATCH);
+  expect(refused.status).toBe(422);
+  expect(refused.body).toMatchObject({
+    reason: "Invalid",
+    message: "the server rejected our request due to an error in our request",
+  });
+  expect((await target.request("GET", path)).body.data).toEqual({ a: "9" });
+});
+
+test("a patch that names an old resourceVersion conflicts", async () => {
+  const { body: old } = await target.request("GET", path);
+  await target.request("PATCH", path, { data: { a: "2" } }, MERGE_PATCH);
+  const patch = { metadata: { resourceVersion: old.metadata.resourceVersion }, data: { a: "3" } };
+  const { status, body } = await target.request("PATCH", path, patch, MERGE_PATCH);
+  expect(status).toBe(409);
+  expect(body.reason).toBe("Conflict");
+});
+
+test("a patch that changes nothing keeps the resourceVersion", async () => {
+  const { body: old } = await target.request("GET", path);
+  const { body } = await target.request("PATCH", path, { data: { a: "1" } }, MERGE_PATCH);
+  expect(body.metadata.resourceVersion).toBe(old.metadata.resourceVersion);
+});
+
+test("a patch cannot rename or move an object", async () => {
+  const renamed = await target.request("PATCH", path, { metadata: { name: "b" } }, MERGE_PATCH);
+  expect(renamed.status).toBe(400);
+  expect(renamed.body.message).toBe("the name of the object (b) does not match the name on the URL (a)");
+  const moved = await target.request("PATCH", path, { metadata: { namespace: "b" } }, MERGE_PATCH);
+  expect(moved.status).toBe(400);
+});
+
+test("a patch of what the server sets is ignored", async () => {
+  const { body: old } = await target.request("GET", path);
+  const patch = { metadata: { creationTimestamp: "2020-01-01T00:00:00Z", generation: 7 } };
+  const { status, body } = await target.request("PATCH", path, patch, MERGE_PATCH);
+  expect(status).toBe(200);
+  expect(body.metadata.creationTimestamp).toBe(old.metadata.creationTimestamp);
+  expect(body.metadata.generation).toBeUndefined();
+});
+
+test("a patch of something that is not there gets 404", async () => {
+  const { status, body } = await target.request("PATCH", `${configMapsIn(namespace)}/none`, {}, MERGE_PATCH);
+  expect(status).toBe(404);
+  expect(body.message).toBe('configmaps "none" not found');
+});
+
+test("a patch that is none gets 400", async () => {
+  const broken = await target.request("PATCH", path, "{", MERGE_PATCH);
+  expect(broken.status).toBe(400);
+  expect(broken.body.message).toBe("error decoding patch: unexpected end of JSON input");
+  expect((await target.request("PATCH", path, [], MERGE_PATCH)).status).toBe(400);
+  expect((await target.request("PATCH", path, {}, JSON_PATCH)).status).toBe(400);
+});
+
+test("a patch in a format that there is not gets 415", async () => {
+  const { status, body } = await target.request("PATCH", path, {}, { contentType: "application/json" });
+  expect(status).toBe(415);
+  expect(body).toMatchObject({ reason: "UnsupportedMediaType", message: "415: Unsupported Media Type" });
+});
+
+test("an unknown field in a patch is refused when validation is strict", async () => {
+  const { status, body } = await target.request(
+    "PATCH",
+    `${path}?fieldValidation=Strict`,
+    { foo: 1 },
+    MERGE_PATCH,
+  );
+  expect(status).toBe(422);
+  expect(body.message).toContain('strict decoding error: unknown field "foo"');
+});
+
+function deployment(): Body {
+  const container = (name: string) => ({ name, image: `${name}:1`, ports: [{ containerPort: 80 }] });
+  return {
+    metadata: { name: "d" },
+    spec: {
+      selector: { matchLabels: { app: "d" } },
+      template: {
+        metadata: { labels: { app: "d" } },
+        spec: { containers: [container("one"), container("two")] },
+      },
+    },
+  };
+}
+const deployments = () => `/apis/apps/v1/namespaces/${namespace}/deployments`;
+const containersOf = (body: Body) => body.spec.template.spec.containers;
+
+test("a strategic merge patch merges lists by their key", async () => {
+  await target.request("POST", deployments(), deployment());
+  const containers = [
+    { name: "two", image: "two:2" },
+    { name: "three", image: "three:1" },
+  ];
+  const patch = { spec: { template: { spec: { containers } } } };
+  const { status, body } = await target.request("PATCH", `${deployments()}/d`, patch, STRATEGIC_PATCH);
+  expect(status).toBe(200);
+  const images = Object.fromEntries(
+    containersOf(body).map((container: Body) => [container.name, container.image]),
+  );
+  expect(images).toEqual({ one: "one:1", two: "two:2", three: "three:1" });
+  expect(containersOf(body).find((container: Body) => container.name === "two").ports).toHaveLength(1);
+});
+
+test("a strategic merge patch deletes items and replaces maps by directive", async () => {
+  await target.request("POST", deployments(), deployment());
+  const patch = { spec: { template: { spec: { containers: [{ name: "one", $patch: "delete" }] } } } };
+  const { body } = await target.request("PATCH", `${deployments()}/d`, patch, STRATEGIC_PATCH);
+  expect(containersOf(body).map((container: Body) => container.name)).toEqual(["two"]);
+  const replaced = await target.request(
+    "PATCH",
+    path,
+    { data: { $patch: "replace", z: "1" } },
+    STRATEGIC_PATCH,
+  );
+  expect(replaced.body.data).toEqual({ z: "1" });
+});
+
+test("a strategic merge patch adds to and deletes from lists of values", async () => {
+  const added = await target.request("PATCH", path, { metadata: { finalizers: ["x/a"] } }, STRATEGIC_PATCH);
+  expect(added.body.metadata.finalizers).toEqual(["x/a"]);
+  const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": ["x/a"] } };
+  const removed = await target.request("PATCH", path, patch, STRATEGIC_PATCH);
+  expect(removed.body.metadata.finalizers).toBeUndefined();
+});
+
+test("the status is written through its own path, and only there", async () => {
+  await target.request("POST", deployments(), deployment());
+  const patch = { status: { observedGeneration: 1 }, spec: { replicas: 9 } };
+  const status = await target.request("PATCH", `${deployments()}/d/status`, patch, MERGE_PATCH);
+  expect(status.body.status.observedGeneration).toBe(1);
+  expect(status.body.spec.replicas).toBe(1);
+  expect(status.body.metadata.generation).toBe(1);
+  const spec = await target.request(
+    "PATCH",
+    `${deployments()}/d`,
+    { ...patch, status: { observedGeneration: 7 } },
+    MERGE_PATCH,
+  );
+  expect(spec.body.status.observedGeneration).toBe(1);
+  expect(spec.body.spec.replicas).toBe(9);
+  expect(spec.body.metadata.generation).toBe(2);
+});

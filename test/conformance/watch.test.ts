@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { configMap, configMapsIn, connect, lease, leasesIn, MERGE_PATCH, type Target } from "./target.ts";
+
+let target: Target;
+let namespace: string;
+let leases: string;
+
+beforeAll(async () => {
+  target = await connect();
+});
+afterAll(() => target.close());
+beforeEach(async () => {
+  namespace = await target.namespace();
+  leases = leasesIn(namespace);
+});
+
+const revision = async () => (await target.request("GET", leases)).body.metadata.resourceVersion as string;
+const rename = (name: string, holderIdentity: string) =>
+  target.request("PATCH", `${leases}/${name}`, { spec: { holderIdentity } }, MERGE_PATCH);
+
+test("a watch from a revision sees every later change, in order", async () => {
+  const watch = await target.watch(`${leases}?watch=1&resourceVersion=${await revision()}`);
+  const created = await target.request("POST", leases, lease("a", { holderIdentity: "x" }));
+  const updated = await rename("a", "y");
+  await target.request("DELETE", `${leases}/a`);
+  expect(await watch.next()).toEqual({ type: "ADDED", object: created.body });
+  expect(await watch.next()).toEqual({ type: "MODIFIED", object: updated.body });
+  const gone = await watch.next();
+  expect(gone.type).toBe("DELETED");
+  expect(gone.object.spec).toEqual({ holderIdentity: "y" });
+  expect(Number(gone.object.metadata.resourceVersion)).toBeGreaterThan(
+    Number(updated.body.metadata.resourceVersion),
+  );
+  watch.close();
+});
+
+test("a watch resumes where another ended, with nothing missed and nothing twice", async () => {
+  const { body } = await target.request("POST", leases, lease("a"));
+  const first = await rename("a", "one");
+  const second = await rename("a", "two");
+  const watch = await target.watch(`${leases}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  expect((await watch.next()).object.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion);
+  expect((await watch.next()).object.metadata.resourceVersion).toBe(second.body.metadata.resourceVersion);
+  const third = await rename("a", "three");
+  expect((await watch.next()).object.metadata.resourceVersion).toBe(third.body.metadata.resourceVersion);
+  watch.close();
+});
+
+test("a watch without a revision begins with what is there", async () => {
+  await target.request("POST", leases, lease("a"));
+  await target.request("POST", leases, lease("b"));
+  const watch = await target.watch(`${leases}?watch=1`);
+  const names = [(await watch.next()).object.metadata.name, (await watch.next()).object.metadata.name];
+  expect(names.sort()).toEqual(["a", "b"]);
+  await target.request("POST", leases, lease("c"));
+  expect(await watch.next()).toMatchObject({ type: "ADDED", object: { metadata: { name: "c" } } });
+  watch.close();
+});
+
+test("a watch from a revision that is forgotten gets 410 as its only event", async () => {
+  const watch = await target.watch(`${leases}?watch=1&resourceVersion=1`);
+  const { type, object } = await watch.next();
+  expect(type).toBe("ERROR");
+  expect(object).toMatchObject({ kind: "Status", status: "Failure", reason: "Expired", code: 410 });
+  expect(object.message).toMatch(/^too old resource version: 1 \(\d+\)$/);
+  await watch.ended;
+});
+
+test("a watch of one name sees only that one", async () => {
+  const watch = await target.watch(
+    `${leases}?watch=1&fieldSelector=metadata.name%3Db&resourceVersion=${await revision()}`,
+  );
+  await target.request("POST", leases, lease("a"));
+  await target.request("POST", leases, lease("b"));
+  expect(await watch.next()).toMatchObject({ type: "ADDED", object: { metadata: { name: "b" } } });
+  watch.close();
+});
+
+test("to a watch with a selector an object appears when it matches, and is deleted when it no longer does", async () => {
+  const watch = await target.watch(`${leases}?watch=1&labelSelector=led&resourceVersion=${await revision()}`);
+  await target.request("POST", leases, lease("a"));
+  await target.request("PATCH", `${leases}/a`, { metadata: { labels: { led: "yes" } } }, MERGE_PATCH);
+  expect(await watch.next()).toMatchObject({
+    type: "ADDED",
+    object: { metadata: { labels: { led: "yes" } } },
+  });
+  await target.request("PATCH", `${leases}/a`, { metadata: { labels: { led: null } } }, MERGE_PATCH);
+  expect(await watch.next()).toMatchObject({ type: "DELETED", object: { metadata: { name: "a" } } });
+  watch.close();
+});
+
+test("a watch of one namespace does not see another", async () => {
+  const other = leasesIn(await target.namespace());
+  const watch = await target.watch(`${leases}?watch=1&resourceVersion=${await revision()}`);
+  await target.request("POST", other, lease("elsewhere"));
+  await target.request("POST", configMapsIn(namespace), configMap("another-kind"));
+  await target.request("POST", leases, lease("here"));
+  expect(await watch.next()).toMatchObject({ object: { kind: "Lease", metadata: { name: "here" } } });
+  watch.close();
+});
+
+test("a watch ends when its time is over", async () => {
+  const watch = await target.watch(`${leases}?watch=1&timeoutSeconds=1`);
+  await watch.ended;
+});
+
+test("a watch that asks for initial events is told where they end", async () => {
+  await target.request("POST", leases, lease("a"));
+  const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  const watch = await target.watch(`${leases}?${query}`);
+  expect(await watch.next()).toMatchObject({ type: "ADDED", object: { metadata: { name: "a" } } });
+  expect(await watch.next()).toMatchObject({
+    type: "BOOKMARK",
+    object: { kind: "Lease", metadata: { annotations: { "k8s.io/initial-events-end": "true" } } },
+  });
+  watch.close();
+});
+
+test("options of a watch that contradict each other are refused", async () => {
+  const { status, body } = await target.request("GET", `${leases}?watch=1&sendInitialEvents=true`);
+  expect(status).toBe(422);
+  expect(body.message).toBe(
+    'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+  );
+});
+
+test("a watch from a revision that is yet to come begins after it", async () => {
+  const { body } = await target.request("POST", leases, lease("a"));
+  const future = Number(body.metadata.resourceVersion) + 1;
+  const watch = await target.watch(`${leases}?watch=1&resourceVersion=${future}`);
+  await rename("a", "one");
+  await rename("a", "two");
+  const { object } = await watch.next();
+  expect(Number(object.metadata.resourceVersion)).toBeGreaterThan(future);
+  watch.close();
+});
+
+test("a write that changes nothing is no event", async () => {
+  const { body } = await target.request("POST", leases, lease("a", { holderIdentity: "x" }));
+  const watch = await target.watch(`${leases}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  await rename("a", "x");
+  await rename("a", "y");
+  expect((await watch.next()).object.spec.holderIdentity).toBe("y");
+  watch.close();
+});
