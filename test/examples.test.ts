@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,6 +11,9 @@ import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+const readme = readFileSync(join(root, "README.md"), "utf8");
+const blocks = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code as string);
 
 let sandbox: Sandbox;
 let folder: string;
@@ -70,7 +73,23 @@ describe("examples/elect", () => {
   });
 
   it("is what the README shows", () => {
-    const [, shown] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
-    expect(shown).toBe(readFileSync(join(root, "examples/elect/elect.mjs"), "utf8"));
+    expect(blocks[0]).toBe(readFileSync(join(root, "examples/elect/elect.mjs"), "utf8"));
   });
+
+  it("is shown by npm run demo, which leaves nothing running", async () => {
+    const demo = start("examples/elect/demo.mjs");
+    const [code] = await once(demo.child, "exit");
+    expect(demo.lines.at(-1)).toContain("nothing is left running");
+    expect(code).toBe(0);
+  });
+});
+
+it("the README's other programs run as they stand", async () => {
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  for (const block of blocks.slice(1)) {
+    await writeFile(join(folder, "program.mjs"), block);
+    const child = spawn(process.execPath, ["program.mjs"], { cwd: folder, stdio: "inherit" });
+    children.push(child);
+    expect(await once(child, "exit")).toEqual([0, null]);
+  }
 });
