@@ -23,7 +23,7 @@ import {
 } from "@tenure/core";
 import type { Clock } from "./clock.ts";
 import type { Engine } from "./engine.ts";
-import type { Lock } from "./lock.ts";
+import type { Lock, LockObserver } from "./lock.ts";
 
 /** What concerns the owner rather than the lock. */
 export type Notice =
@@ -91,10 +91,11 @@ export class Candidate implements Engine {
     try {
       for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
     } finally {
+      // Also when the owner threw: a leader without its timers would never learn that its time is over.
       this.#isStepping = false;
+      this.#setTimer();
+      this.#guardAgainstSuspension();
     }
-    this.#setTimer();
-    this.#guardAgainstSuspension();
   }
 
   #step(event: Event): void {
@@ -102,7 +103,9 @@ export class Candidate implements Engine {
     const { state, effects } = step(config, this.#state, event, clock.now(), random());
     this.#state = state;
     this.#parts.onStep?.();
-    for (const effect of effects) this.#perform(effect);
+    for (const effect of effects) if (!isTheEnd(effect)) this.#perform(effect);
+    // Last, whatever else the step tells: nothing is told after the end.
+    for (const effect of effects) if (isTheEnd(effect)) this.#perform(effect);
   }
 
   #perform(effect: Effect): void {
@@ -140,7 +143,9 @@ export class Candidate implements Engine {
         onNotice({ type: "answered", during, tookMs: clock.now().monoMs - sentMs });
       this.#dispatch({ type: "answer", id, answer });
     };
-    send(controller.signal).then(answered, (error) => answered(brokenLock(error)));
+    attempt(() => send(controller.signal)).then(answered, (error) => {
+      answered({ kind: "failed", failure: defectOf(error) });
+    });
   }
 
   #startWatch(): void {
@@ -150,19 +155,21 @@ export class Candidate implements Engine {
     const unlessStopped = (event: Event) => {
       if (!signal.aborted) this.#dispatch(event);
     };
-    this.#parts.lock.watch(
-      {
-        observed: (view) => unlessStopped({ type: "observed", view }),
-        deleted: (revision) => unlessStopped({ type: "deleted", revision }),
-        changed: () => unlessStopped({ type: "changed" }),
-        up: () => unlessStopped({ type: "watch-up" }),
-        down: (failure) => {
-          unlessStopped({ type: "watch-down" });
-          if (failure && !signal.aborted) this.#parts.onNotice({ type: "watch-failed", failure });
-        },
+    const observer: LockObserver = {
+      observed: (view) => unlessStopped({ type: "observed", view }),
+      deleted: (revision) => unlessStopped({ type: "deleted", revision }),
+      changed: () => unlessStopped({ type: "changed" }),
+      up: () => unlessStopped({ type: "watch-up" }),
+      down: (failure) => {
+        unlessStopped({ type: "watch-down" });
+        if (failure && !signal.aborted) this.#parts.onNotice({ type: "watch-failed", failure });
       },
-      signal,
-    );
+    };
+    try {
+      this.#parts.lock.watch(observer, signal);
+    } catch (error) {
+      observer.down(defectOf(error));
+    }
   }
 
   #setTimer(): void {
@@ -204,8 +211,20 @@ export class Candidate implements Engine {
  */
 const clockCheckMs = 40;
 
+function isTheEnd({ type }: Effect): boolean {
+  return type === "stopped" || type === "refused";
+}
+
+/** A lock that throws, as one that rejects. */
+function attempt(send: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return send();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 /** A lock that rejects has a defect; the election goes on and says so. */
-function brokenLock(error: unknown): Answer {
-  const message = error instanceof Error ? error.message : String(error);
-  return { kind: "failed", failure: { kind: "server", message } };
+function defectOf(error: unknown): Failure {
+  return { kind: "server", message: error instanceof Error ? error.message : String(error) };
 }

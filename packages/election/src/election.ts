@@ -11,25 +11,13 @@ import { Candidate, type Notice } from "./candidate.ts";
 import type { Clock } from "./clock.ts";
 import { Emitter } from "./emitter.ts";
 import type { Engine } from "./engine.ts";
-import { ElectionError } from "./errors.ts";
+import { asError, ElectionError, isFromAbort } from "./errors.ts";
+import type { ElectionEvents } from "./events.ts";
+import { tell } from "./metrics.ts";
 import { type CheckedOptions, checkOptions, type ElectionOptions } from "./options.ts";
 import { overrunMessage } from "./overrun.ts";
 import { endProcess, systemClock, systemRandom, warn } from "./platform.ts";
 import { Term } from "./term.ts";
-
-/** What can be listened to, in the order in which it happens. */
-export interface ElectionEvents {
-  /** Another leader, or nobody: the holder's time ran out or it let go. */
-  "leader-changed": { readonly leader: string | undefined };
-  "term-started": { readonly term: Term };
-  renewed: { readonly term: Term };
-  /** The work has stopped and the term is over. `released`: a successor need not wait. */
-  "term-ended": { readonly term: Term; readonly reason: EndReason; readonly released: boolean };
-  /** The work still runs at the hard deadline. With `onOverrun: "exit"` the process ends right after this. */
-  overrun: { readonly term: Term };
-  /** Something went wrong that the election goes on in spite of: a failed request, or what the work threw. */
-  error: { readonly error: Error; readonly failure?: Failure };
-}
 
 export interface RunOptions {
   /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. */
@@ -49,6 +37,7 @@ export type Work = (term: Term) => unknown;
 interface Run {
   readonly work: Work;
   readonly once: boolean;
+  readonly startedMs: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   workError?: { readonly error: unknown };
@@ -57,6 +46,9 @@ interface Run {
 interface Service {
   readonly term: Term;
   readonly startedMs: number;
+  /** Whether the work has not stopped yet. */
+  isWorking: boolean;
+  onStopped?: () => void;
 }
 
 export class Election {
@@ -106,20 +98,25 @@ export class Election {
       );
     if (signal?.aborted) return;
     let stop = () => {};
-    const done = new Promise<void>((resolve, reject) => {
-      this.#run = { work, once, resolve, reject };
+    const onAbort = () => stop();
+    const aborted = new Promise<undefined>((resolve) => {
+      stop = () => resolve(undefined);
     });
+    const startedMs = this.#clock.now().monoMs;
+    const done = new Promise<void>((resolve, reject) => {
+      this.#run = { work, once, startedMs, resolve, reject };
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      await this.#options.lock.prepare?.();
-      if (signal?.aborted) return;
-      this.#engine ??= await this.#makeEngine();
-      const engine = this.#engine;
+      // Credentials may take a minute to appear; who is asked to leave does not wait for them.
+      const engine = await Promise.race([this.#prepare(signal), aborted]);
+      if (!engine) return;
       stop = () => engine.send({ type: "stop" });
-      signal?.addEventListener("abort", stop, { once: true });
       engine.send({ type: "start" });
+      if (signal?.aborted) stop();
       await done;
     } finally {
-      signal?.removeEventListener("abort", stop);
+      signal?.removeEventListener("abort", onAbort);
       this.#run = undefined;
     }
   }
@@ -142,17 +139,24 @@ export class Election {
   /** Unhealthy: a leader whose time has run out and whose work goes on, and a candidate that is cut off from the lock. */
   health(): Health {
     if (!this.#run || !this.#engine) return { healthy: true, message: "not running" };
-    if (this.#service && !this.#service.term.isValid()) {
+    const isWorking = this.#service?.isWorking ?? false;
+    if (isWorking && !this.#service?.term.isValid()) {
       return { healthy: false, message: "the term has run out and its work has not stopped" };
     }
-    const silentMs = this.#clock.now().monoMs - this.#engine.heardAtMs();
+    const silentMs = this.#clock.now().monoMs - Math.max(this.#engine.heardAtMs(), this.#run.startedMs);
     if (silentMs > 2 * this.#checked.config.timings.leaseDurationMs) {
       return {
         healthy: false,
         message: `nothing heard of ${this.#options.lock.description} for ${Math.round(silentMs / 1_000)} s`,
       };
     }
-    return { healthy: true, message: this.#service ? "leading" : "waiting" };
+    return { healthy: true, message: isWorking ? "leading" : "waiting" };
+  }
+
+  async #prepare(signal: AbortSignal | undefined): Promise<Engine | undefined> {
+    await this.#options.lock.prepare?.();
+    if (!signal?.aborted) this.#engine ??= await this.#makeEngine();
+    return this.#engine;
   }
 
   async #makeEngine(): Promise<Engine> {
@@ -171,7 +175,6 @@ export class Election {
   }
 
   #heard(notice: Notice): void {
-    const { metrics } = this.#options;
     switch (notice.type) {
       case "term-started":
         this.#startTerm(notice.token);
@@ -193,7 +196,7 @@ export class Election {
         this.#events.emit("leader-changed", { leader: notice.leader });
         return;
       case "answered":
-        metrics?.request?.(notice.during, notice.tookMs);
+        tell(this.#options.metrics, (metrics) => metrics.request?.(notice.during, notice.tookMs));
         return;
       case "failed":
         this.#failed(notice.during, notice.failure);
@@ -215,27 +218,42 @@ export class Election {
     const engine = this.#engine;
     if (!run || !engine) return;
     const term = new Term(this.identity, token, this.#clock, () => engine.validUntil());
-    this.#service = { term, startedMs: this.#clock.now().monoMs };
-    this.#options.metrics?.leading?.(true);
-    this.#options.metrics?.termStarted?.();
+    const service: Service = { term, startedMs: this.#clock.now().monoMs, isWorking: true };
+    this.#service = service;
+    tell(this.#options.metrics, (metrics) => metrics.leading?.(true));
+    tell(this.#options.metrics, (metrics) => metrics.termStarted?.());
     this.#announce("became leader");
     this.#events.emit("term-started", { term });
-    void this.#serve(run, term);
+    void this.#serve(run, service);
   }
 
   /** Runs the work to its end, whatever that is, and says so. */
-  async #serve(run: Run, term: Term): Promise<void> {
+  async #serve(run: Run, service: Service): Promise<void> {
+    const { term } = service;
     // The events of this step are told before the work begins.
     await undefined;
     try {
-      if (!term.signal.aborted) await run.work(term);
+      // The process may have been frozen on its way here.
+      if (!term.signal.aborted && term.isValid()) await run.work(term);
     } catch (error) {
       if (!isFromAbort(error, term.signal)) this.#workThrew(run, error);
+    } finally {
+      this.#workStopped(run, service);
     }
+  }
+
+  #workStopped(run: Run, service: Service): void {
+    const { term } = service;
     term.close();
-    if (!term.signal.aborted) term.abort("work-ended");
-    if (run.once) this.#engine?.send({ type: "stop" });
+    service.isWorking = false;
+    // With `once` the candidate leaves as well. If the term was taken, that is said first, lest it campaign again; if the
+    // work ended it, that is said last, lest it be taken for a shutdown.
+    const endedByItself = !term.signal.aborted;
+    if (endedByItself) term.abort("work-ended");
+    if (run.once && !endedByItself) this.#engine?.send({ type: "stop" });
     this.#engine?.send({ type: "work-stopped", cooldownMs: this.#checked.cooldownMs });
+    if (run.once && endedByItself) this.#engine?.send({ type: "stop" });
+    service.onStopped?.();
   }
 
   #workThrew(run: Run, error: unknown): void {
@@ -248,9 +266,9 @@ export class Election {
     const service = this.#service;
     if (!service) return;
     this.#service = undefined;
-    const { metrics } = this.#options;
-    metrics?.leading?.(false);
-    metrics?.termEnded?.(reason, this.#clock.now().monoMs - service.startedMs);
+    const servedMs = this.#clock.now().monoMs - service.startedMs;
+    tell(this.#options.metrics, (metrics) => metrics.leading?.(false));
+    tell(this.#options.metrics, (metrics) => metrics.termEnded?.(reason, servedMs));
     this.#announce("stopped leading");
     this.#events.emit("term-ended", { term: service.term, reason, released });
     if (this.#run?.once) this.#engine?.send({ type: "stop" });
@@ -263,7 +281,7 @@ export class Election {
   }
 
   #failed(during: "read" | "acquire" | "renew" | "release" | "watch", failure: Failure): void {
-    this.#options.metrics?.requestFailed?.(during, failure.kind);
+    tell(this.#options.metrics, (metrics) => metrics.requestFailed?.(during, failure.kind));
     const error = new Error(`Cannot ${during} ${this.#options.lock.description}: ${failure.message}`);
     this.#events.emit("error", { error, failure });
   }
@@ -291,34 +309,35 @@ export class Election {
     if (this.#options.worker) this.#engine = undefined;
   }
 
-  #broken(error: Error): void {
-    this.#service?.term.abort("renew-deadline");
+  /** Nobody renews any more, and nobody else watches over the hard deadline: that is left to do here. */
+  #broken(cause: Error): void {
+    const failure = new ElectionError("WorkerFailed", `The thread of the election died: ${cause.message}`, {
+      cause,
+    });
+    const service = this.#service;
+    const end = () => {
+      this.#endTerm("renew-deadline", false);
+      this.#run?.reject(failure);
+    };
     this.#forgetWorker();
-    this.#run?.reject(
-      new ElectionError("WorkerFailed", `The thread of the election died: ${error.message}`, {
-        cause: error,
-      }),
-    );
+    if (!service?.isWorking) {
+      end();
+      return;
+    }
+    service.term.abort("renew-deadline");
+    const deadlineMs = this.#clock.now().monoMs + service.term.remainingMs();
+    const cancelDeadline = this.#clock.at(deadlineMs, () => this.#overrun());
+    service.onStopped = () => {
+      cancelDeadline();
+      end();
+    };
   }
 
   #announce(what: string): void {
     const { lock, announce = false } = this.#options;
-    if (!announce || !lock.announce) return;
-    lock.announce(`${this.identity} ${what}`, undefined, new AbortController().signal).catch((error) => {
-      this.#events.emit("error", { error: asError(error) });
-    });
+    if (!announce) return;
+    const announcing = async () =>
+      lock.announce?.(`${this.identity} ${what}`, undefined, new AbortController().signal);
+    announcing().catch((error) => this.#events.emit("error", { error: asError(error) }));
   }
-}
-
-/** Work that ends by passing its signal on ends with that signal's reason, or with an AbortError: no news. */
-function isFromAbort(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted) return false;
-  return (
-    error === signal.reason ||
-    (error instanceof Error && (error.name === "AbortError" || error.cause === signal.reason))
-  );
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -18,9 +18,11 @@ export class Emitter<Events extends Record<keyof Events, unknown>> {
   }
 
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
+    // A copy: a listener that ends itself and listens again would otherwise hear the same event for ever.
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {
-        (listener as (event: Events[Name]) => void)(event);
+        const result: unknown = (listener as (event: Events[Name]) => unknown)(event);
+        if (result instanceof Promise) result.catch(this.#onListenerError);
       } catch (error) {
         this.#onListenerError(error);
       }

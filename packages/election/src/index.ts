@@ -10,8 +10,9 @@ export {
 } from "@tenure/core";
 export { Candidate, type CandidateParts, type Command, type Notice } from "./candidate.ts";
 export type { Clock } from "./clock.ts";
-export { Election, type ElectionEvents, type Health, type RunOptions, type Work } from "./election.ts";
+export { Election, type Health, type RunOptions, type Work } from "./election.ts";
 export { ElectionError, type ElectionErrorCode } from "./errors.ts";
+export type { ElectionEvents } from "./events.ts";
 export type { Lock, LockObserver, LockSpec } from "./lock.ts";
 export { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./locks/annotation.ts";
 export { LeaseLock } from "./locks/lease.ts";

@@ -1,4 +1,6 @@
 import type { EndReason, Failure } from "@tenure/core";
+import { asError } from "./errors.ts";
+import { warn } from "./platform.ts";
 
 /** Where an election reports its figures. Every method is optional; none is called on a path that waits for it. */
 export interface ElectionMetrics {
@@ -9,4 +11,13 @@ export interface ElectionMetrics {
   /** A request to the lock that was answered. */
   request?(during: "read" | "acquire" | "renew" | "release", tookMs: number): void;
   requestFailed?(during: "read" | "acquire" | "renew" | "release" | "watch", kind: Failure["kind"]): void;
+}
+
+/** What goes wrong with figures harms nothing but them. */
+export function tell(metrics: ElectionMetrics | undefined, what: (metrics: ElectionMetrics) => void): void {
+  try {
+    if (metrics) what(metrics);
+  } catch (error) {
+    warn(asError(error));
+  }
 }

@@ -1,4 +1,7 @@
 /** The only file of this package that asks the machine for time, randomness, its environment or an end. */
+import { writeSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { Script } from "node:vm";
 import type { Clock } from "./clock.ts";
 
 /** Node cannot sleep longer in one go. */
@@ -39,12 +42,21 @@ export function environment(name: string): string | undefined {
 
 /** Says why on stderr, and ends the process with no chance for anything in it to go on. */
 export function endProcess(message: string): never {
-  process.stderr.write(`${message}\n`);
+  try {
+    // Not process.stderr: in a worker thread that is a message to the main thread, which may be too busy to read it.
+    writeSync(2, `${message}\n`);
+  } catch {
+    // Closed or full. The end matters more than the word.
+  }
+  // SIGKILL of oneself is delivered before this returns.
   process.kill(process.pid, "SIGKILL");
-  // SIGKILL of oneself is delivered before this returns; if it were not, this thread at least goes no further.
+  // Only the first process of a container is still here: no signal from within kills it, a fault of its own does.
+  setFlagsFromString("--allow-natives-syntax");
+  new Script("%SystemBreak()").runInThisContext();
   for (;;) {}
 }
 
 export function warn(error: Error): void {
-  process.emitWarning(error.stack ?? error.message, { type: error.name });
+  // Errors of other people's making may have anything for a stack and a name.
+  process.emitWarning(String(error.stack ?? error.message), { type: String(error.name) });
 }

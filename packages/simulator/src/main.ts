@@ -54,7 +54,7 @@ async function simulate(from: number, seeds: number, bug: string | undefined): P
   return summary;
 }
 
-function report(summary: Summary, seconds: number): void {
+function report(summary: Summary, seconds: number, bug: string | undefined): void {
   const hours = summary.simulatedMs / 3_600_000;
   console.log(`seeds            ${summary.seeds}`);
   console.log(`simulated hours  ${hours.toFixed(1)} in ${seconds.toFixed(1)} s`);
@@ -68,7 +68,8 @@ function report(summary: Summary, seconds: number): void {
   for (const { seed, rule, message, history } of summary.failures) {
     console.log(`\nseed ${seed} breaks ${rule}: ${message}`);
     for (const line of history) console.log(`  ${line}`);
-    console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1`);
+    const planted = bug === undefined ? "" : ` --bug ${bug}`;
+    console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1${planted}`);
   }
 }
 
@@ -124,7 +125,7 @@ async function main(): Promise<number> {
   }
   const startedMs = performance.now();
   const summary = await simulate(first, seedCount, bug);
-  report(summary, (performance.now() - startedMs) / 1_000);
+  report(summary, (performance.now() - startedMs) / 1_000, bug);
   return summary.violations === 0 ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 /** Module hooks that plant a bug: they change the source of core's files as those are loaded. */
-import type { LoadHook } from "node:module";
+import type { LoadHook, ResolveHook } from "node:module";
 import { bugs } from "./bugs.ts";
 
 let planted = "";
@@ -7,6 +7,15 @@ let planted = "";
 export function initialize(name: string): void {
   planted = name;
 }
+
+/** The packages are bundled for their users; a bug is planted into the module that it is a mistake in. */
+export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
+  const resolved = await nextResolve(specifier, context);
+  const isBundled = specifier.startsWith("@tenure/");
+  return isBundled
+    ? { ...resolved, url: resolved.url.replace("/bundle/index.js", "/dist/index.js") }
+    : resolved;
+};
 
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context);

@@ -40,14 +40,14 @@ function write(object: KubeObject, record: LeaderRecord): KubeObject {
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The record in an annotation of a ConfigMap. For elections that cannot move to a Lease yet: see PairLock. */
+/** The record in an annotation of a ConfigMap. For elections that cannot move to a Lease yet: see MigrationLock. */
 export class ConfigMapLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
     super(annotated("ConfigMap", "configmaps"), options);
   }
 }
 
-/** The record in an annotation of an Endpoints object. For elections that cannot move to a Lease yet: see PairLock. */
+/** The record in an annotation of an Endpoints object. For elections that cannot move to a Lease yet: see MigrationLock. */
 export class EndpointsLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
     super(annotated("Endpoints", "endpoints"), options);

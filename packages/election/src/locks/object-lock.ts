@@ -85,12 +85,18 @@ export class ObjectLock implements Lock {
   }
 
   async prepare(): Promise<void> {
-    this.#namespace ??= await this.#client.namespace();
-    if (this.#namespace !== undefined) return;
-    throw new KubeError(
-      "BadConfig",
-      `Cannot tell the namespace of the ${this.#kind.kind} ${this.#options.name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
-    );
+    const { name } = this.#options;
+    const { kind } = this.#kind;
+    // Asked in any case: a configuration that cannot be used is told here, once, and not with every request.
+    const configured = await this.#client.namespace();
+    this.#namespace ??= configured;
+    if (this.#namespace === undefined) {
+      throw new KubeError(
+        "BadConfig",
+        `Cannot tell the namespace of the ${kind} ${name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
+      );
+    }
+    checkNames(kind, name, this.#namespace);
   }
 
   async read(signal: AbortSignal): Promise<Answer> {
@@ -110,12 +116,18 @@ export class ObjectLock implements Lock {
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {
-    void this.#client.watch<KubeObject>({
+    let wasUp = false;
+    const watching = this.#client.watch<KubeObject>({
       path: this.#collection(),
       query: { fieldSelector: `metadata.name=${this.#options.name}` },
       signal,
       idleMs: silentWatchMs,
-      onUp: () => observer.up(),
+      onUp: ({ resumed }) => {
+        observer.up();
+        // A deletion in the gap is not told. At the start there was no gap: the lock is being read anyway.
+        if (wasUp && !resumed) observer.changed();
+        wasUp = true;
+      },
       onDown: (error) => observer.down(failureFrom(error)),
       onEvent: ({ type, object }) => {
         try {
@@ -127,17 +139,22 @@ export class ObjectLock implements Lock {
         }
       },
     });
+    // It ends by itself only with a client that was closed, or with an observer that threw.
+    watching.catch((error) => observer.down(failureFrom(error)));
   }
 
   /** Tells people, as a Kubernetes Event on the lock. */
   async announce(message: string, view: LockView | undefined, signal: AbortSignal): Promise<void> {
     const { eventFor } = await import("./event.ts");
+    // `kubectl describe` finds the events of an object by its uid.
+    const answer = view ? undefined : await this.read(signal);
+    const seen = answer?.kind === "found" ? answer.view : view;
     const body = eventFor({
       kind: this.#kind,
       name: this.#options.name,
       namespace: this.#namespace ?? "",
       message,
-      view,
+      view: seen,
     });
     await this.#client.request({
       method: "POST",

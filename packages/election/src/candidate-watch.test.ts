@@ -1,0 +1,164 @@
+/** What a candidate makes of a watch: up, down, silent, defective. */
+import { describe, expect, it } from "vitest";
+import type { Lock, LockObserver } from "./lock.ts";
+import { recordOf } from "./testing/memory-lock.ts";
+import { newLeader, newRig, type Rig } from "./testing/rig.ts";
+
+/** A candidate on a lock that `b` holds, and the watch in the hands of the test. */
+function watching(watch?: Lock["watch"]): Rig & { tell: LockObserver; readonly watchSignal: AbortSignal } {
+  let tell: LockObserver | undefined;
+  let signal: AbortSignal | undefined;
+  const rig = newRig();
+  rig.server.put(recordOf("b", { leaseDurationSeconds: 3_600 }));
+  rig.lock.watch =
+    watch ??
+    ((observer, until) => {
+      tell = observer;
+      signal = until;
+    });
+  rig.candidate.send({ type: "start" });
+  return {
+    ...rig,
+    get tell() {
+      return tell as LockObserver;
+    },
+    get watchSignal() {
+      return signal as AbortSignal;
+    },
+  };
+}
+
+const readsIn = async ({ lock, clock }: Rig, ms: number): Promise<number> => {
+  const before = lock.requests.length;
+  await clock.pass(ms);
+  return lock.requests.length - before;
+};
+
+describe("a watch", () => {
+  it("that is up makes polling unnecessary, one that is down brings it back", async () => {
+    const rig = watching();
+    rig.tell.up();
+    await rig.clock.pass(5);
+    expect(await readsIn(rig, 60_000)).toBe(0);
+    rig.tell.down(undefined);
+    expect(await readsIn(rig, 60_000)).toBeGreaterThanOrEqual(29);
+    rig.tell.up();
+    await rig.clock.pass(5);
+    expect(await readsIn(rig, 60_000)).toBe(0);
+  });
+
+  it("that the lock does not have is made up for by reading every retryPeriod", async () => {
+    const { clock, lock, server, candidate } = newRig();
+    lock.watch = undefined as unknown as typeof lock.watch;
+    server.put(recordOf("b"));
+    candidate.send({ type: "start" });
+    await clock.pass(10_500);
+    expect(lock.requests.map(({ kind }) => kind)).toEqual(Array(6).fill("read"));
+  });
+
+  it("that reports a release is acted on within milliseconds", async () => {
+    const rig = watching();
+    rig.tell.up();
+    await rig.clock.pass(500);
+    rig.tell.observed(rig.server.put(recordOf("", { leaseDurationSeconds: 1 })));
+    await rig.clock.pass(10);
+    expect(rig.server.holder).toBe("a");
+  });
+
+  it("that reports a deletion ends the term at once", async () => {
+    const { clock, server, heard } = await newLeader();
+    heard();
+    server.delete();
+    await clock.pass(1);
+    expect(heard()).toEqual(["term-lost", "leader-changed"]);
+  });
+
+  it("that reports another holder ends the term at once", async () => {
+    const { clock, server, notices } = await newLeader();
+    server.put(recordOf("b"));
+    await clock.pass(1);
+    expect(notices).toContainEqual({ type: "term-lost", reason: "taken-over" });
+  });
+
+  it("that only knows that something changed makes the candidate read", async () => {
+    const rig = watching();
+    rig.tell.up();
+    await rig.clock.pass(5);
+    rig.server.put(recordOf("c", { leaseDurationSeconds: 3_600 }));
+    expect(rig.candidate.leader()).toBe("b");
+    const before = rig.lock.requests.length;
+    rig.tell.changed();
+    await rig.clock.pass(5);
+    expect(rig.lock.requests.length - before).toBe(1);
+    expect(rig.candidate.leader()).toBe("c");
+  });
+
+  it("that fails is reported with its reason; one that ends without is not", async () => {
+    const rig = watching();
+    await rig.clock.pass(5);
+    rig.heard();
+    rig.tell.down(undefined);
+    expect(rig.heard()).toEqual([]);
+    rig.tell.down({ kind: "denied", message: "may not watch" });
+    expect(rig.notices.at(-1)).toEqual({
+      type: "watch-failed",
+      failure: { kind: "denied", message: "may not watch" },
+    });
+  });
+
+  it("that throws is reported, and the lock is polled", async () => {
+    const rig = watching(() => {
+      throw new Error("this lock cannot watch");
+    });
+    expect(rig.notices).toEqual([
+      { type: "watch-failed", failure: { kind: "server", message: "this lock cannot watch" } },
+    ]);
+    expect(await readsIn(rig, 60_000)).toBeGreaterThanOrEqual(29);
+  });
+
+  it("is started once, however often the candidate is told to start", async () => {
+    const { clock, candidate, server } = await newLeader();
+    candidate.send({ type: "start" });
+    await clock.pass(5);
+    expect(server.watchers).toBe(1);
+  });
+
+  it("ends with the run, and what it says afterwards is not heard", async () => {
+    const rig = watching();
+    rig.tell.up();
+    await rig.clock.pass(5);
+    rig.candidate.send({ type: "stop" });
+    expect(rig.watchSignal.aborted).toBe(true);
+    const before = rig.candidate.state;
+    rig.heard();
+    rig.tell.observed(rig.server.put(recordOf("c")));
+    rig.tell.deleted(99n);
+    rig.tell.changed();
+    rig.tell.down({ kind: "server", message: "late" });
+    rig.tell.up();
+    expect(rig.candidate.state).toBe(before);
+    expect(rig.heard()).toEqual([]);
+  });
+
+  it("ends when the candidate is refused", async () => {
+    const { clock, server, candidate, heard } = newRig();
+    candidate.send({ type: "start" });
+    server.put(recordOf("a", { renewTime: "1" }));
+    await clock.pass(5);
+    server.put(recordOf("a", { renewTime: "2" }));
+    await clock.pass(5);
+    server.put(recordOf("a", { renewTime: "3" }));
+    await clock.pass(5);
+    expect(heard()).toContain("refused");
+    expect([server.watchers, clock.armed]).toEqual([0, 0]);
+  });
+
+  it("that is faster than the answer to the write starts the same term, once", async () => {
+    const rig = newRig();
+    rig.server.watchDelayMs = 0;
+    rig.candidate.send({ type: "start" });
+    await rig.clock.pass(10_000);
+    expect(rig.heard().filter((type) => type === "term-started")).toHaveLength(1);
+    expect(rig.server.log).toEqual(["won by a", ...Array(3).fill("renewed by a")]);
+  });
+});

@@ -1,0 +1,173 @@
+/** Overruns, twins and refusals. */
+import { describe, expect, it, vi } from "vitest";
+import { newLeadingMember, newMember } from "./testing/elections.ts";
+import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
+import { VirtualClock } from "./testing/virtual-clock.ts";
+
+const ended = vi.hoisted(() => ({ messages: [] as string[] }));
+vi.mock("./platform.ts", async (original) => ({
+  ...(await original<typeof import("./platform.ts")>()),
+  endProcess: (message: string) => void ended.messages.push(message),
+}));
+
+const never = () => new Promise<void>(() => {});
+
+describe("work that still runs at the hard deadline", () => {
+  it("is reported, once and at that moment, where it should only be reported", async () => {
+    const { clock, lock, events, election } = await newLeadingMember({ onOverrun: "report" }, never);
+    lock.cut();
+    await clock.pass(14_740);
+    expect(events).not.toContain("overrun");
+    await clock.pass(10);
+    await clock.pass(60_000);
+    expect(events.filter((event) => event === "overrun")).toHaveLength(1);
+    expect(election.term?.isValid()).toBe(false);
+    expect(ended.messages).toEqual([]);
+  });
+
+  it("and then ends after all: the candidate campaigns again", async () => {
+    let finish = () => {};
+    const member = await newLeadingMember(
+      { onOverrun: "report" },
+      () => new Promise<void>((resolve) => (finish = resolve)),
+    );
+    member.lock.cut();
+    await member.clock.pass(20_000);
+    member.lock.cut(false);
+    expect(member.terms).toHaveLength(1);
+    finish();
+    await member.clock.pass(1_000);
+    expect(member.events).toContain("ended renew-deadline");
+    expect(member.terms).toHaveLength(2);
+  });
+
+  it("ends the process by default, after the listeners were told, with a sentence that says why", async () => {
+    const { clock, lock, events } = await newLeadingMember({}, never);
+    lock.cut();
+    await clock.pass(14_740);
+    expect(ended.messages).toEqual([]);
+    await clock.pass(10);
+    expect(events.at(-1)).not.toBe("renewed");
+    expect(events).toContain("overrun");
+    expect(ended.messages).toEqual([
+      expect.stringMatching(/^tenure: the term of lock in memory is over and its work has not stopped/),
+    ]);
+  });
+});
+
+describe("a live process with the same identity", () => {
+  it("is not joined: the run rejects, and can be tried again", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    await newLeadingMember({ server });
+    const twin = newMember("a", { server });
+    const done = twin.run();
+    await server.clock.pass(10_000);
+    await expect(done).rejects.toMatchObject({
+      code: "DuplicateIdentity",
+      message: expect.stringMatching(
+        /^Cannot take part in the election of lock in memory: another live process .*identity "a".*\.$/,
+      ),
+    });
+    expect(twin.terms).toEqual([]);
+    expect(server.watchers).toBe(1);
+    const again = twin.run();
+    await server.clock.pass(10_000);
+    await expect(again).rejects.toMatchObject({ code: "DuplicateIdentity" });
+  });
+
+  it("two that start at the very same moment: one works at most, at any time", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    let working = 0;
+    let most = 0;
+    const twins = [0.1, 0.9].map((random) => newMember("a", { server, random: () => random }));
+    for (const twin of twins) {
+      twin.run(async ({ signal }) => {
+        most = Math.max(most, ++working);
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        working -= 1;
+      });
+    }
+    await server.clock.pass(120_000);
+    expect(most).toBe(1);
+  });
+});
+
+describe("a refusal by the API server", () => {
+  const denied = { kind: "denied", message: "may not get leases" } as const;
+
+  it("is reported and tried again", async () => {
+    const member = newMember();
+    member.lock.fault = () => denied;
+    member.run();
+    await member.clock.pass(10_000);
+    expect(member.isDone).toBe(false);
+    expect(member.events.length).toBeGreaterThanOrEqual(4);
+    member.lock.fault = undefined;
+    await member.clock.pass(2_100);
+    expect(member.terms).toHaveLength(1);
+  });
+
+  it("ends the run where it should", async () => {
+    const member = newMember("a", { failWhenDenied: true });
+    member.lock.fault = () => denied;
+    const done = member.run();
+    await member.clock.pass(10);
+    await expect(done).rejects.toMatchObject({
+      code: "Denied",
+      message: "Cannot take part in the election of lock in memory: may not get leases.",
+    });
+    expect(member.events).toEqual(["error Cannot read lock in memory: may not get leases"]);
+    expect([member.clock.armed, member.server.watchers]).toEqual([0, 0]);
+  });
+
+  it("does not end a term: that ends by its deadline, and only then does the run", async () => {
+    const member = await newLeadingMember({ failWhenDenied: true });
+    member.lock.fault = () => denied;
+    await member.clock.pass(9_900);
+    expect([member.isDone, member.term.isValid()]).toEqual([false, true]);
+    await member.clock.pass(2_500);
+    expect(member.events).toContain("ended renew-deadline");
+    await expect(member.done).rejects.toMatchObject({ code: "Denied" });
+  });
+});
+
+describe("a lock that is deleted by hand", () => {
+  it("costs the term at once; who saw it held waits its holder's time out, and then there is a new lock", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const first = await newLeadingMember({ server });
+    const second = newMember("b", { server });
+    second.run();
+    await server.clock.pass(100);
+    server.delete();
+    await server.clock.pass(2);
+    expect(first.term.signal.aborted).toBe(true);
+    await server.clock.pass(10);
+    expect(server.holder).toBe("a");
+    expect(second.terms).toEqual([]);
+    expect(first.terms[1]?.token).toBeGreaterThan(first.term.token);
+  });
+
+  it("a candidate that finds none waits one leaseDuration, if it should", async () => {
+    const member = newMember("a", { waitWhenAbsent: true });
+    member.run();
+    await member.clock.pass(14_900);
+    expect(member.terms).toEqual([]);
+    await member.clock.pass(200);
+    expect(member.terms).toHaveLength(1);
+  });
+});
+
+describe("a lock that somebody emptied by hand", () => {
+  it("ends the term, and is taken again only after the time of its holder", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    await newLeadingMember({ server });
+    const other = newMember("b", { server });
+    other.run();
+    await server.clock.pass(100);
+    server.put(recordOf("", { leaseDurationSeconds: 15 }));
+    await server.clock.pass(14_900);
+    expect(other.terms).toEqual([]);
+    await server.clock.pass(200);
+    expect(server.holder).not.toBe("");
+  });
+});

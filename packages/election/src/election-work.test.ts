@@ -1,0 +1,262 @@
+/** How work may end, and what its election makes of it. */
+import { describe, expect, it, vi } from "vitest";
+import { Election } from "./election.ts";
+import { aborted, newLeadingMember, newMember, sleep, untilAborted } from "./testing/elections.ts";
+import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
+import { VirtualClock } from "./testing/virtual-clock.ts";
+
+describe("work that ends by itself", () => {
+  it("hands over: the lock is released, and its candidate keeps out for the cool-down", async () => {
+    const { clock, server, term, events, terms } = await newLeadingMember({ cooldown: "5s" }, () => "result");
+    await clock.pass(10);
+    expect(server.log).toEqual(["won by a", "released"]);
+    expect(term.signal.reason).toMatchObject({ reason: "work-ended" });
+    expect(events).toContain("ended work-ended released");
+    await clock.pass(4_900);
+    expect(terms).toHaveLength(1);
+    await clock.pass(200);
+    expect(terms).toHaveLength(2);
+  });
+
+  it("keeps out for retryPeriod when nothing else is said", async () => {
+    const { clock, terms } = await newLeadingMember({ retryPeriod: "3s" }, () => {});
+    await clock.pass(2_900);
+    expect(terms).toHaveLength(1);
+    await clock.pass(200);
+    expect(terms).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("boom");
+      },
+      "boom",
+    ],
+    ["rejects", () => Promise.reject(new Error("boom")), "boom"],
+    ["throws what is no error", () => Promise.reject("boom"), "boom"],
+    ["rejects with nothing", () => Promise.reject(), "undefined"],
+  ])("and %s is reported, and hands over as well", async (_how, work, message) => {
+    const { clock, server, events } = await newLeadingMember({}, work);
+    await clock.pass(10);
+    expect(server.log).toEqual(["won by a", "released"]);
+    expect(events).toContain(`error ${message}`);
+  });
+
+  it("and throws with nobody listening is a warning, not silence", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const { clock, lock } = newMember();
+    const silent = new Election({ lock, clock, identity: "silent", random: () => 0.5 });
+    const shutdown = new AbortController();
+    const done = silent.run(() => Promise.reject(new TypeError("nobody hears me")), shutdown);
+    await clock.pass(10);
+    shutdown.abort();
+    await clock.pass(10);
+    await done;
+    process.off("warning", note);
+    expect(warnings.map(({ name, message }) => `${name}: ${message}`)).toEqual([
+      expect.stringMatching(/^TypeError: TypeError: nobody hears me/),
+    ]);
+  });
+});
+
+describe("work that throws what can hardly be told", () => {
+  const nameless = Object.assign(new Error("nameless"), { name: undefined });
+  const stackless = Object.assign(new Error("stackless"), { stack: [{}] });
+  it.each<[string, unknown]>([
+    ["an object that is no text", Object.create(null)],
+    ["an error without a name", nameless],
+    ["an error whose stack is no text", stackless],
+    ["a symbol", Symbol("x")],
+  ])("%s: hands over all the same", async (_what, thrown) => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const clock = new VirtualClock();
+    const server = new MemoryServer(clock);
+    const election = new Election({ lock: server.link(), clock, identity: "a", random: () => 0.5 });
+    const shutdown = new AbortController();
+    const done = election.run(() => Promise.reject(thrown), shutdown);
+    await clock.pass(10);
+    expect(server.log).toEqual(["won by a", "released"]);
+    expect(warn).toHaveBeenCalledTimes(1);
+    shutdown.abort();
+    await clock.pass(10);
+    await done;
+    warn.mockRestore();
+  });
+});
+
+describe("work that ends because it was asked to", () => {
+  it.each<[string, (signal: AbortSignal) => unknown]>([
+    ["the reason of its signal", (signal) => signal.throwIfAborted()],
+    [
+      "an AbortError",
+      () => {
+        throw new DOMException("The operation was aborted", "AbortError");
+      },
+    ],
+    [
+      "an error that the reason caused",
+      (signal) => {
+        throw new Error("fetch failed", { cause: signal.reason });
+      },
+    ],
+  ])("and throws %s is no news", async (_what, end) => {
+    const { clock, election, events } = await newLeadingMember({}, async ({ signal }) => {
+      await aborted(signal);
+      end(signal);
+    });
+    election.stepDown();
+    await clock.pass(10);
+    expect(events.filter((event) => event.startsWith("error"))).toEqual([]);
+    expect(events).toContain("ended step-down released");
+  });
+
+  it("and throws something else is reported", async () => {
+    const { clock, election, events } = await newLeadingMember({}, async ({ signal }) => {
+      await aborted(signal);
+      throw new Error("could not flush", { cause: new Error("disk full") });
+    });
+    election.stepDown();
+    await clock.pass(10);
+    expect(events).toContain("error could not flush");
+  });
+
+  it("an AbortError of its own, before it was asked to, is reported", async () => {
+    const { clock, events } = await newLeadingMember({}, () => {
+      throw new DOMException("some other signal", "AbortError");
+    });
+    await clock.pass(10);
+    expect(events).toContain("error some other signal");
+  });
+});
+
+describe("once", () => {
+  it("resolves after the first term, released, with the reason that it had", async () => {
+    const { clock, server, events, done } = await newLeadingMember({}, () => {}, { once: true });
+    await clock.pass(10);
+    await done;
+    expect(server.log).toEqual(["won by a", "released"]);
+    expect(events).toContain("ended work-ended released");
+    await clock.pass(60_000);
+    expect(server.log).toHaveLength(2);
+  });
+
+  it("rejects with what the work threw, after the lock was released", async () => {
+    const error = new Error("boom");
+    const { clock, server, events, done } = await newLeadingMember({}, () => Promise.reject(error), {
+      once: true,
+    });
+    await clock.pass(10);
+    await expect(done).rejects.toBe(error);
+    expect(server.log).toEqual(["won by a", "released"]);
+    expect(events.filter((event) => event.startsWith("error"))).toEqual([]);
+  });
+
+  it("rejects even with what is no error", async () => {
+    const member = await newLeadingMember({}, () => Promise.reject(undefined), { once: true });
+    await member.clock.pass(10);
+    await expect(member.done).rejects.toBeUndefined();
+  });
+
+  it("ends after a term that was lost, and writes nothing more", async () => {
+    const { clock, server, events, done } = await newLeadingMember({}, undefined, { once: true });
+    server.put(recordOf("b"));
+    await clock.pass(10);
+    await done;
+    expect(events).toContain("ended taken-over");
+    expect(server.log.at(-1)).toBe("a stopped");
+    await clock.pass(60_000);
+    expect(server.holder).toBe("b");
+  });
+
+  it("ends after a term that was lost by its deadline, without taking the lock once more", async () => {
+    const { clock, lock, server, done } = await newLeadingMember({}, undefined, { once: true });
+    lock.cut();
+    await clock.pass(10_000);
+    lock.cut(false);
+    await clock.pass(100);
+    await done;
+    expect(server.log).toEqual(["won by a", "a works", "a stopped"]);
+  });
+
+  it("ends after a step-down, too", async () => {
+    const { clock, election, events, done } = await newLeadingMember({}, undefined, { once: true });
+    election.stepDown();
+    await clock.pass(10);
+    await done;
+    expect(events).toContain("ended step-down released");
+  });
+});
+
+describe("stepDown", () => {
+  it("lets another one win, and keeps out for as long as it is told", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const first = await newLeadingMember({ server });
+    const second = newMember("b", { server });
+    second.run();
+    await server.clock.pass(10);
+    first.election.stepDown({ cooldown: "30s" });
+    await server.clock.pass(20);
+    expect(server.holder).toBe("b");
+    second.stop();
+    await server.clock.pass(29_000);
+    expect(server.holder).toBe("");
+    await server.clock.pass(1_500);
+    expect(server.holder).toBe("a");
+  });
+
+  it("waits for the work", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const { clock, election, term } = await newLeadingMember({ server }, untilAborted(server, 20_000));
+    election.stepDown();
+    await clock.pass(19_900);
+    expect([server.holder, term.isValid()]).toEqual(["a", true]);
+    await clock.pass(200);
+    expect(server.log.slice(-2)).toEqual(["a stopped", "released"]);
+  });
+
+  it("twice is the same as once, and does nothing before a run, while waiting, and after a run", async () => {
+    const member = newMember();
+    member.election.stepDown();
+    member.server.put(recordOf("b"));
+    member.run();
+    await member.clock.pass(10);
+    member.election.stepDown();
+    await member.clock.pass(16_000);
+    expect(member.server.holder).toBe("a");
+    member.election.stepDown({ cooldown: "1s" });
+    member.election.stepDown({ cooldown: "1h" });
+    await member.clock.pass(1_100);
+    expect(member.terms).toHaveLength(2);
+    member.stop();
+    await member.clock.pass(10);
+    member.election.stepDown();
+    expect(member.isDone).toBe(true);
+  });
+
+  it.each(["30", "-1s", "soon", ""])("refuses the cool-down %j", async (cooldown) => {
+    const { election } = newMember();
+    expect(() => election.stepDown({ cooldown })).toThrow(
+      `cooldown must be a duration such as "30s": "${cooldown}"`,
+    );
+  });
+});
+
+describe("work that is not patient", () => {
+  it("may go on for a while after its signal, until the hard deadline", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const { clock, lock, term, events } = await newLeadingMember({ server }, async ({ signal }) => {
+      await aborted(signal);
+      await sleep(server.clock, 4_000);
+    });
+    lock.cut();
+    await clock.pass(13_000);
+    expect([term.signal.aborted, term.isValid()]).toEqual([true, true]);
+    expect(events).not.toContain("overrun");
+    await clock.pass(1_100);
+    expect(events).toContain("ended renew-deadline");
+  });
+});

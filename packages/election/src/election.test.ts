@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { newLeadingMember, newMember, sleep, untilAborted } from "./testing/elections.ts";
+import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
+import { VirtualClock } from "./testing/virtual-clock.ts";
+
+function three() {
+  const server = new MemoryServer(new VirtualClock());
+  const members = ["a", "b", "c"].map((identity) => newMember(identity, { server }));
+  return { server, clock: server.clock, members };
+}
+
+const withoutRenewals = (log: readonly string[]) => log.filter((line) => !line.startsWith("renewed"));
+
+describe("of three elections on one lock", () => {
+  it("exactly one works, and the others know whom they wait for", async () => {
+    const { clock, server, members } = three();
+    for (const member of members) member.run();
+    await clock.pass(60_000);
+    expect(withoutRenewals(server.log)).toEqual(["won by a", "a works"]);
+    expect(members.map(({ election }) => election.leader)).toEqual(["a", "a", "a"]);
+    expect(members.map(({ election }) => election.term !== undefined)).toEqual([true, false, false]);
+  });
+
+  it("the next one works as soon as the first has stopped, and not before", async () => {
+    const { clock, server, members } = three();
+    for (const member of members) member.run(untilAborted(server, 700));
+    await clock.pass(10_000);
+    members[0]?.stop();
+    await clock.pass(730);
+    expect(withoutRenewals(server.log)).toEqual([
+      "won by a",
+      "a works",
+      "a stopped",
+      "released",
+      expect.stringMatching(/^won by [bc]$/),
+      expect.stringMatching(/^[bc] works$/),
+    ]);
+  });
+
+  it("tokens grow from term to term", async () => {
+    const { clock, members } = three();
+    const tokens: bigint[] = [];
+    for (const { election, run } of members) {
+      election.on("term-started", ({ term }) => tokens.push(term.token));
+      run();
+    }
+    for (let term = 0; term < 6; term++) {
+      await clock.pass(5_000);
+      for (const { election } of members) election.stepDown();
+    }
+    await clock.pass(5_000);
+    expect(tokens).toHaveLength(7);
+    expect(tokens).toEqual([...new Set(tokens)].sort((x, y) => Number(x - y)));
+  });
+
+  it("one that dies is followed when its lease has run out", async () => {
+    const { clock, server, members } = three();
+    for (const member of members) member.run();
+    await clock.pass(10_000);
+    members[0]?.lock.cut();
+    await clock.pass(12_000);
+    expect(withoutRenewals(server.log)).toEqual(["won by a", "a works", "a stopped"]);
+    await clock.pass(3_500);
+    expect(withoutRenewals(server.log).slice(3)).toEqual([
+      expect.stringMatching(/^won by [bc]$/),
+      expect.stringMatching(/^[bc] works$/),
+    ]);
+  });
+});
+
+describe("a term", () => {
+  it("is renewed while its work drains, for as long as that takes, and then released", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const member = await newLeadingMember({ server }, untilAborted(server, 40_000));
+    member.stop();
+    await member.clock.pass(39_000);
+    expect(server.log.filter((line) => line === "renewed by a").length).toBeGreaterThanOrEqual(12);
+    expect(server.holder).toBe("a");
+    expect(member.term.isValid()).toBe(true);
+    await member.clock.pass(1_010);
+    expect(server.log.slice(-2)).toEqual(["a stopped", "released"]);
+    expect(member.isDone).toBe(true);
+  });
+
+  it("ends by its signal with the reason, as an ElectionError with code TermEnded", async () => {
+    const { clock, term, server } = await newLeadingMember();
+    expect(term.signal.aborted).toBe(false);
+    server.put(recordOf("b"));
+    await clock.pass(2);
+    expect(term.signal.reason).toMatchObject({
+      name: "ElectionError",
+      code: "TermEnded",
+      reason: "taken-over",
+      message: "The term ended: taken-over.",
+    });
+  });
+
+  it.each([
+    ["shutdown", ({ stop }: { stop(): void }) => stop()],
+    ["step-down", ({ election }: { election: { stepDown(): void } }) => election.stepDown()],
+    ["lock-deleted", ({ server }: { server: MemoryServer }) => server.delete()],
+    ["overwritten", ({ server }: { server: MemoryServer }) => void server.put(recordOf("a"))],
+    ["taken-over", ({ server }: { server: MemoryServer }) => void server.put(recordOf("b"))],
+    ["renew-deadline", ({ lock }: { lock: { cut(): void } }) => lock.cut()],
+  ])("that ends by %s says so to the work and to listeners", async (reason, end) => {
+    const member = await newLeadingMember();
+    end(member);
+    await member.clock.pass(11_000);
+    expect(member.term.signal.reason).toMatchObject({ reason });
+    expect(member.events.find((event) => event.startsWith("ended"))).toMatch(new RegExp(`^ended ${reason}`));
+  });
+
+  it("is valid by the clock: not a moment longer after a pause that nobody announced", async () => {
+    const { clock, lock, term } = await newLeadingMember();
+    const fromSending = term.remainingMs();
+    expect(fromSending).toBeGreaterThan(14_740);
+    expect(fromSending).toBeLessThanOrEqual(14_750);
+    lock.cut();
+    clock.freeze(fromSending - 1);
+    expect([term.isValid(), term.remainingMs()]).toEqual([true, 1]);
+    clock.freeze(1);
+    expect([term.isValid(), term.remainingMs()]).toEqual([false, 0]);
+    expect(term.signal.aborted).toBe(false);
+  });
+
+  it("is over when the work has returned: what is left of it is not told that it may go on", async () => {
+    const { clock, term } = await newLeadingMember({}, () => {});
+    await clock.pass(0);
+    expect([term.isValid(), term.remainingMs(), term.signal.aborted]).toEqual([false, 0, true]);
+  });
+
+  it("that was lost is followed by another one with a higher token, by itself", async () => {
+    const { clock, server, terms, lock } = await newLeadingMember();
+    lock.cut();
+    await clock.pass(11_000);
+    lock.cut(false);
+    await clock.pass(20_000);
+    expect(terms).toHaveLength(2);
+    expect(terms[1]?.token).toBeGreaterThan(terms[0]?.token as bigint);
+    expect([terms[0]?.isValid(), terms[1]?.isValid()]).toEqual([false, true]);
+    expect(server.holder).toBe("a");
+  });
+
+  it("does not begin its work when it ran out before that could begin: the process was frozen on this very line", async () => {
+    const member = newMember("a", { onOverrun: "report" });
+    const off = member.election.on("term-started", () => {
+      off();
+      member.clock.freeze(20_000);
+    });
+    member.run();
+    await member.clock.pass(3);
+    expect(member.terms).toEqual([]);
+    await member.clock.pass(30_000);
+    expect(member.terms).toHaveLength(1);
+    expect(member.terms[0]?.isValid()).toBe(true);
+  });
+
+  it("does not begin its work when a listener of its start gives it up", async () => {
+    const member = newMember();
+    const off = member.election.on("term-started", () => {
+      off();
+      member.election.stepDown({ cooldown: "10s" });
+    });
+    member.run();
+    await member.clock.pass(100);
+    expect(member.server.log).toEqual(["won by a", "released"]);
+    expect(member.terms).toEqual([]);
+  });
+
+  it("knows its holder", async () => {
+    const { term, election } = await newLeadingMember();
+    expect([term.identity, election.identity, election.term === term]).toEqual(["a", "a", true]);
+  });
+});
+
+describe("a wall clock", () => {
+  it("set forward by hand costs a term, never safety", async () => {
+    const { clock, term } = await newLeadingMember({ onOverrun: "report" });
+    clock.suspend(3_600_000);
+    expect(term.isValid()).toBe(false);
+    await clock.pass(40);
+    expect(term.signal.aborted).toBe(true);
+  });
+
+  it("set back by hand changes nothing", async () => {
+    const { clock, term, server } = await newLeadingMember();
+    clock.suspend(-3_600_000);
+    await clock.pass(60_000);
+    expect([term.isValid(), term.signal.aborted, server.holder]).toEqual([true, false, "a"]);
+  });
+});
+
+describe("work that sleeps through the end of its term", () => {
+  it("keeps the next term of its own process waiting as well", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const member = await newLeadingMember({ server, onOverrun: "report" }, async () => {
+      await sleep(server.clock, 60_000);
+      server.log.push("awake");
+    });
+    server.put(recordOf("", { leaseDurationSeconds: 1 }));
+    await member.clock.pass(59_000);
+    expect(member.terms).toHaveLength(1);
+    await member.clock.pass(2_000);
+    expect(member.terms).toHaveLength(2);
+    expect(withoutRenewals(server.log)).toEqual(["won by a", "released", "awake", "won by a"]);
+  });
+});

@@ -1,0 +1,212 @@
+/** Rolling updates from one lock to the other, with whole elections: never two that work at once. */
+import { KubeError } from "@tenure/kube";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Election } from "../election.ts";
+import type { Lock } from "../lock.ts";
+import { aborted, sleep } from "../testing/elections.ts";
+import { FakeApi } from "../testing/fake-api.ts";
+import { fromPath, toPath } from "../testing/migration.ts";
+import { VirtualClock } from "../testing/virtual-clock.ts";
+import { ConfigMapLock } from "./annotation.ts";
+import { LeaseLock } from "./lease.ts";
+import { MigrationLock } from "./migration.ts";
+
+type Stage = "old" | "both" | "new";
+
+class Rollout {
+  readonly clock = new VirtualClock();
+  readonly api = new FakeApi();
+  readonly log: string[] = [];
+  readonly tokens: bigint[] = [];
+  working = 0;
+  mostWorking = 0;
+
+  constructor() {
+    this.api.isLive = true;
+  }
+
+  /** A replica of that stage; the result ends it. */
+  start(identity: string, stage: Stage, options: { api?: FakeApi; random?: () => number } = {}): () => void {
+    const stop = new AbortController();
+    const { random = () => 0.5, api = this.api } = options;
+    const election = new Election({
+      lock: lockOf(stage, api),
+      identity,
+      clock: this.clock,
+      random,
+      onOverrun: "report",
+    });
+    const work = async ({ signal, token }: { signal: AbortSignal; token: bigint }) => {
+      this.working += 1;
+      this.mostWorking = Math.max(this.mostWorking, this.working);
+      this.tokens.push(token);
+      this.log.push(`${identity} works`);
+      await aborted(signal);
+      await sleep(this.clock, 20);
+      this.working -= 1;
+      this.log.push(`${identity} stopped`);
+    };
+    election.run(work, stop).catch(() => {});
+    return () => stop.abort();
+  }
+}
+
+function lockOf(stage: Stage, api: FakeApi): Lock {
+  const options = { name: "lock", namespace: "ns", client: api.client };
+  const from = new ConfigMapLock(options);
+  const to = new LeaseLock(options);
+  return stage === "old" ? from : stage === "new" ? to : new MigrationLock({ from, to });
+}
+
+describe("a migration", () => {
+  it("from old to both to new hands over at each step, with growing tokens", async () => {
+    const rollout = new Rollout();
+    const { clock, log } = rollout;
+    let stop = () => {};
+    for (const [identity, stage] of [
+      ["a", "old"],
+      ["b", "both"],
+      ["c", "both"],
+      ["d", "new"],
+    ] as const) {
+      const next = rollout.start(identity, stage);
+      await clock.pass(5_000);
+      stop();
+      stop = next;
+      await clock.pass(1_000);
+    }
+    expect(log).toEqual(["a works", "a stopped", "b works", "b stopped", "c works", "c stopped", "d works"]);
+    expect(rollout.tokens).toEqual([...rollout.tokens].sort((x, y) => Number(x - y)));
+    expect(rollout.mostWorking).toBe(1);
+  });
+
+  it("back from new to both to old, too", async () => {
+    const rollout = new Rollout();
+    const { clock, log } = rollout;
+    let stop = () => {};
+    for (const [identity, stage] of [
+      ["a", "new"],
+      ["b", "both"],
+      ["c", "old"],
+    ] as const) {
+      const next = rollout.start(identity, stage);
+      await clock.pass(5_000);
+      stop();
+      stop = next;
+      await clock.pass(1_000);
+    }
+    expect(log).toEqual(["a works", "a stopped", "b works", "b stopped", "c works"]);
+  });
+
+  it("a replica of both waits for one that dies, whichever lock that held", async () => {
+    for (const stage of ["old", "new"] as const) {
+      const rollout = new Rollout();
+      const broken = new FakeApi();
+      Object.assign(broken, { objects: rollout.api.objects });
+      rollout.start("dying", stage);
+      await rollout.clock.pass(100);
+      const path = stage === "old" ? fromPath : toPath;
+      rollout.api.fail = ({ method, body }) =>
+        method === "PUT" && JSON.stringify(body).includes("dying")
+          ? new KubeError("Unreachable", "x")
+          : undefined;
+      rollout.start("next", "both");
+      await rollout.clock.pass(14_900);
+      expect(rollout.log.filter((line) => line.startsWith("next"))).toEqual([]);
+      expect(rollout.api.objects.has(path)).toBe(true);
+      await rollout.clock.pass(400);
+      expect(rollout.log).toContain("next works");
+      expect(rollout.mostWorking).toBe(1);
+    }
+  });
+
+  it("who may not write one of the two does not lead: somebody else may, who knows only that one", async () => {
+    const rollout = new Rollout();
+    rollout.api.fail = ({ method, path, body }) =>
+      method === "POST" && path.endsWith("/leases") && JSON.stringify(body).includes("both")
+        ? new KubeError("Forbidden", "may not create leases")
+        : undefined;
+    rollout.start("both", "both");
+    await rollout.clock.pass(60_000);
+    expect(rollout.log).toEqual([]);
+    rollout.start("new", "new");
+    await rollout.clock.pass(60_000);
+    expect(rollout.log).toEqual(["new works"]);
+  });
+
+  it.each([fromPath, toPath])(
+    "a leader that loses one of the two by deletion stops at once (%s)",
+    async (path) => {
+      const rollout = new Rollout();
+      rollout.start("a", "both");
+      await rollout.clock.pass(5_000);
+      rollout.api.delete(path);
+      await rollout.clock.pass(25);
+      expect(rollout.log).toEqual(["a works", "a stopped"]);
+      await rollout.clock.pass(16_000);
+      expect(rollout.log.at(-1)).toBe("a works");
+      expect(rollout.api.objects.size).toBe(2);
+      expect(rollout.tokens[1]).toBeGreaterThan(rollout.tokens[0] ?? 0n);
+    },
+  );
+
+  it("asks little: a leader of both renews each once per interval and reads neither", async () => {
+    const rollout = new Rollout();
+    rollout.start("a", "both");
+    await rollout.clock.pass(1_000);
+    rollout.api.requests.length = 0;
+    await rollout.clock.pass(30_000);
+    expect(rollout.api.requests.map(({ method }) => method)).toEqual(Array(20).fill("PUT"));
+  });
+
+  it("whatever fails, and whatever answer gets lost, two replicas of neighbouring stages never work at once", async () => {
+    const stages = fc.constantFrom<[Stage, Stage][]>(["old", "both"], ["both", "both"], ["both", "new"]);
+    const trouble = fc.array(
+      fc.record({
+        afterMs: fc.nat(8_000),
+        what: fc.constantFrom("restart a", "restart b", "fail from", "fail to", "lose answers", "mend"),
+      }),
+      { maxLength: 14 },
+    );
+    await fc.assert(
+      fc.asyncProperty(stages, trouble, fc.nat(1_000), async ([first, second], happenings, seed) => {
+        const rollout = new Rollout();
+        const { clock, api } = rollout;
+        let state = seed;
+        const random = () => {
+          state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+          return state / 2_147_483_648;
+        };
+        const stops = { a: rollout.start("a", first, { random }), b: rollout.start("b", second, { random }) };
+        let incarnation = 0;
+        for (const { afterMs, what } of happenings) {
+          await clock.pass(afterMs);
+          if (what === "mend") {
+            api.fail = undefined;
+            api.loseAnswer = undefined;
+          } else if (what === "restart a" || what === "restart b") {
+            const which = what === "restart a" ? "a" : "b";
+            stops[which]();
+            stops[which] = rollout.start(`${which}${++incarnation}`, which === "a" ? first : second, {
+              random,
+            });
+          } else if (what === "lose answers") {
+            api.loseAnswer = () => random() < 0.5;
+          } else {
+            const path = what === "fail from" ? "configmaps" : "leases";
+            api.fail = (request) =>
+              request.path.includes(path) ? new KubeError("Unreachable", "x") : undefined;
+          }
+        }
+        api.fail = undefined;
+        api.loseAnswer = undefined;
+        await clock.pass(45_000);
+        expect(rollout.mostWorking).toBeLessThanOrEqual(1);
+        expect(rollout.working).toBe(1);
+        expect(rollout.tokens).toEqual([...new Set(rollout.tokens)].sort((x, y) => Number(x - y)));
+      }),
+      { numRuns: 60 },
+    );
+  }, 30_000);
+});

@@ -1,0 +1,263 @@
+/** What all locks in an object share: names, namespaces, the watch, announcements. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KubeError } from "@tenure/kube";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeApi } from "../testing/fake-api.ts";
+import { ConfigMapLock, EndpointsLock } from "./annotation.ts";
+import { lockFromSpec } from "./from-spec.ts";
+import { LeaseLock } from "./lease.ts";
+import { MigrationLock } from "./migration.ts";
+import type { KubeObject } from "./object-lock.ts";
+
+const { signal } = new AbortController();
+const path = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/lock";
+
+function open(api = new FakeApi()) {
+  return { api, lock: new LeaseLock({ name: "lock", namespace: "ns", client: api.client }) };
+}
+
+beforeEach(() => {
+  vi.stubEnv("NAMESPACE", "");
+  vi.stubEnv("POD_NAMESPACE", "");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+describe("names", () => {
+  it.each(["a", "0", "my-lock", "a.b-c.d", "x".repeat(253)])("%j is one", (name) => {
+    expect(() => new LeaseLock({ name, namespace: "ns" })).not.toThrow();
+  });
+
+  it.each([
+    "",
+    "A",
+    "a_b",
+    "a/b",
+    "..",
+    "-a",
+    "a-",
+    ".a",
+    "a b",
+    "a\n",
+    "ä",
+    "a?x=1",
+    "x".repeat(254),
+    undefined,
+    7,
+  ])("%j is none", (name) => {
+    expect(() => new LeaseLock({ name: name as string, namespace: "ns" })).toThrow(
+      "Cannot use the Lease as a lock: its name must be lower case letters, digits, '-' and '.', at most 253 of them",
+    );
+  });
+
+  it("every problem is told at once", () => {
+    expect(() => new ConfigMapLock({ name: "A", namespace: "../kube-system" })).toThrow(
+      /its name must be .*: "A"; its namespace must be .*: "\.\.\/kube-system"\.$/,
+    );
+    expect(() => new EndpointsLock({ name: "A" })).toThrow(
+      expect.objectContaining({ name: "ElectionError", code: "InvalidOptions" }),
+    );
+  });
+});
+
+describe("the namespace", () => {
+  it.each<[object, object, string]>([
+    [{ NAMESPACE: "one", POD_NAMESPACE: "two" }, { namespace: "given" }, "given"],
+    [{ NAMESPACE: "one", POD_NAMESPACE: "two" }, {}, "one"],
+    [{ POD_NAMESPACE: "two" }, {}, "two"],
+    [{}, {}, "from-config"],
+  ])("with %j and %j is %s", async (environment, options, expected) => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value as string);
+    const api = new FakeApi();
+    const lock = new LeaseLock({ name: "lock", client: api.client, ...options });
+    await lock.prepare();
+    await lock.read(signal);
+    expect(api.requests[0]?.path).toBe(`/apis/coordination.k8s.io/v1/namespaces/${expected}/leases/lock`);
+    expect(lock.description).toBe(`lease ${expected}/lock`);
+  });
+
+  it("that cannot be told is an error which says what to set", async () => {
+    const api = new FakeApi();
+    api.namespaceOfConfig = undefined;
+    const lock = new LeaseLock({ name: "lock", client: api.client });
+    await expect(lock.prepare()).rejects.toThrow("pass namespace, or set NAMESPACE or POD_NAMESPACE");
+    expect(lock.description).toBe("lease (namespace of the configuration)/lock");
+  });
+
+  it("of the configuration must be a name as well", async () => {
+    const api = new FakeApi();
+    api.namespaceOfConfig = "../kube-system";
+    const lock = new LeaseLock({ name: "lock", client: api.client });
+    await expect(lock.prepare()).rejects.toThrow("its namespace must be");
+  });
+});
+
+describe("the kubeconfig", () => {
+  it("is read from where it is said to be, in the context that is asked for", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tenure-lock-"));
+    const kubeconfig = join(folder, "config");
+    const context = (name: string) => ({
+      name,
+      context: { cluster: "c", user: "u", namespace: `ns-of-${name}` },
+    });
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: "c", cluster: { server: "http://127.0.0.1:1" } }],
+        users: [{ name: "u", user: {} }],
+        contexts: [context("one"), context("two")],
+        "current-context": "one",
+      }),
+    );
+    for (const [options, expected] of [
+      [{}, "ns-of-one"],
+      [{ context: "two" }, "ns-of-two"],
+    ] as const) {
+      const lock = new LeaseLock({ name: "lock", kubeconfig, ...options });
+      await lock.prepare();
+      expect(lock.description).toBe(`lease ${expected}/lock`);
+    }
+    const missing = new LeaseLock({ name: "lock", namespace: "ns", kubeconfig, context: "three" });
+    await expect(missing.prepare()).rejects.toThrow("three");
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe("prepare", () => {
+  it("rejects when the configuration cannot be used, also where the namespace is known", async () => {
+    const lock = new LeaseLock({ name: "lock", namespace: "ns", kubeconfig: "/nowhere/kubeconfig" });
+    await expect(lock.prepare()).rejects.toMatchObject({
+      name: "KubeError",
+      message: expect.stringContaining("/nowhere/kubeconfig"),
+    });
+  });
+});
+
+describe("spec", () => {
+  it("makes the same lock again, unless it has a client of its own", () => {
+    const options = { name: "lock", namespace: "ns", labels: { a: "b" }, kubeconfig: "/k", context: "c" };
+    for (const Kind of [LeaseLock, ConfigMapLock, EndpointsLock]) {
+      const lock = new Kind(options);
+      const again = lockFromSpec(structuredClone(lock.spec) as NonNullable<typeof lock.spec>);
+      expect(again).toBeInstanceOf(Kind);
+      expect(again.spec).toEqual({ kind: Kind.name.replace("Lock", "").toLowerCase(), options });
+      expect(again.description).toBe(lock.description);
+    }
+    expect(open().lock.spec).toBeUndefined();
+  });
+
+  it("of a migration is that of both, in their places", () => {
+    const migration = new MigrationLock({
+      from: new ConfigMapLock({ name: "old", namespace: "ns" }),
+      to: new LeaseLock({ name: "new", namespace: "ns" }),
+    });
+    const again = lockFromSpec(migration.spec as NonNullable<typeof migration.spec>);
+    expect(again.description).toBe("configmap ns/old and lease ns/new");
+    expect(new MigrationLock({ from: migration, to: open().lock }).spec).toBeUndefined();
+  });
+});
+
+describe("a resourceVersion that is no number", () => {
+  it("is unreadable, for nothing could be ordered by it", async () => {
+    const { api, lock } = open();
+    api.put(path, { spec: {} });
+    const stored = api.objects.get(path) as KubeObject;
+    api.objects.set(path, { ...stored, metadata: { ...stored.metadata, resourceVersion: "v1.2" } });
+    expect(await lock.read(signal)).toMatchObject({
+      kind: "failed",
+      failure: { kind: "unreadable", message: expect.stringContaining('"v1.2"') },
+    });
+  });
+
+  it("may be far larger than what a number can hold", async () => {
+    const { api, lock } = open();
+    const stored = api.put(path, { spec: {} });
+    api.objects.set(path, {
+      ...stored,
+      metadata: { ...stored.metadata, resourceVersion: "18446744073709551615" },
+    });
+    expect(await lock.read(signal)).toMatchObject({ view: { revision: 18_446_744_073_709_551_615n } });
+  });
+});
+
+describe("announce", () => {
+  const event = (api: FakeApi) => api.requests.findLast(({ method }) => method === "POST");
+
+  it("writes an Event as client-go's recorder does, on the lock", async () => {
+    const { api, lock } = open();
+    const { metadata } = api.put(path, { spec: {} });
+    await lock.announce("a became leader", undefined, signal);
+    expect(event(api)).toMatchObject({
+      path: "/api/v1/namespaces/ns/events",
+      body: {
+        kind: "Event",
+        metadata: { name: expect.stringMatching(/^lock\.[0-9a-f]{16}$/), namespace: "ns" },
+        involvedObject: {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          namespace: "ns",
+          name: "lock",
+          uid: metadata.uid,
+          resourceVersion: metadata.resourceVersion,
+        },
+        type: "Normal",
+        reason: "LeaderElection",
+        message: "a became leader",
+        count: 1,
+        source: { component: "tenure" },
+        firstTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      },
+    });
+  });
+
+  it("says it about the view that it was given, without asking", async () => {
+    const { api, lock } = open();
+    api.put(path, { spec: {} });
+    const answer = await lock.read(signal);
+    api.requests.length = 0;
+    if (answer.kind === "found") await lock.announce("a stopped leading", answer.view, signal);
+    expect(api.requests.map(({ method }) => method)).toEqual(["POST"]);
+    expect(event(api)?.body).toMatchObject({ involvedObject: { uid: expect.stringMatching(/^uid-/) } });
+  });
+
+  it("says it also when the lock is gone, and rejects when it may not", async () => {
+    const { api, lock } = open();
+    await lock.announce("a stopped leading", undefined, signal);
+    expect(event(api)?.body).toHaveProperty("involvedObject.name");
+    expect(event(api)?.body).not.toHaveProperty("involvedObject.uid");
+    api.fail = ({ method }) =>
+      method === "POST" ? new KubeError("Forbidden", "may not create events") : undefined;
+    await expect(lock.announce("x", undefined, signal)).rejects.toThrow("may not create events");
+  });
+});
+
+describe("requests", () => {
+  it("never reject, whatever the client throws", async () => {
+    const { api, lock } = open();
+    api.fail = () => new TypeError("Request path contains unescaped characters");
+    const answer = { kind: "failed", failure: { kind: "server", message: expect.any(String) } };
+    expect(await lock.read(signal)).toEqual(answer);
+    expect(await lock.write({ ...emptyRecord }, undefined, signal)).toEqual(answer);
+  });
+
+  it("carry the signal, so that they end when nobody waits", async () => {
+    const { api, lock } = open();
+    const signals: unknown[] = [];
+    api.fail = (request) => {
+      signals.push(request.signal);
+      return undefined;
+    };
+    await lock.read(signal);
+    await lock.write({ ...emptyRecord }, undefined, signal);
+    expect(signals).toEqual([signal, signal]);
+  });
+});
+
+const emptyRecord = {
+  holderIdentity: "",
+  leaseDurationSeconds: 1,
+  acquireTime: undefined,
+  renewTime: undefined,
+  leaseTransitions: 0,
+};

@@ -1,0 +1,187 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Election } from "./election.ts";
+import { ElectionError } from "./errors.ts";
+import { checkOptions, type ElectionOptions } from "./options.ts";
+import { MemoryServer } from "./testing/memory-lock.ts";
+import { VirtualClock } from "./testing/virtual-clock.ts";
+
+const lock = new MemoryServer(new VirtualClock()).link();
+
+function problemsOf(options: object): string {
+  try {
+    new Election({ lock, identity: "a", ...options } as ElectionOptions);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ElectionError);
+    expect(error).toMatchObject({ code: "InvalidOptions" });
+    return (error as Error).message;
+  }
+  return "";
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("timings", () => {
+  it.each<[string, object, string]>([
+    [
+      "that do not nest: renewDeadline",
+      { renewDeadline: "15s" },
+      "renewDeadline must be less than leaseDuration: 15s >= 15s",
+    ],
+    [
+      "that do not nest: renewDeadline longer",
+      { leaseDuration: "15s", renewDeadline: "20s" },
+      "renewDeadline must be less than leaseDuration: 20s >= 15s",
+    ],
+    [
+      "that do not nest: retryPeriod",
+      { retryPeriod: "10s" },
+      "renewDeadline must be greater than 1.2 times retryPeriod",
+    ],
+    [
+      "that leave no time to stop in",
+      { renewDeadline: "14.9s" },
+      "renewDeadline + stopWithin must end before the hard deadline",
+    ],
+    [
+      "that leave too little time to stop in",
+      { stopWithin: "5s" },
+      "renewDeadline + stopWithin must end before the hard deadline",
+    ],
+    ["of zero", { leaseDuration: "0s" }, "leaseDuration must be greater than zero: 0s"],
+    ["of zero, too", { retryPeriod: "0ms" }, "retryPeriod must be greater than zero: 0ms"],
+    ["that are negative", { renewDeadline: "-1s" }, 'renewDeadline must be a duration such as "15s"'],
+    ["that are NaN", { leaseDuration: Number.NaN }, 'leaseDuration must be a duration such as "15s"'],
+    [
+      "without a unit",
+      { leaseDuration: 15 },
+      'leaseDuration must be a duration such as "15s" or "500ms": 15',
+    ],
+    [
+      "of fractional seconds",
+      { leaseDuration: "15.5s" },
+      "leaseDuration must be whole seconds, as a Lease can hold no others: 15.5s",
+    ],
+    ["of 10^9 seconds", { leaseDuration: "1000000000s" }, "leaseDuration must be at most 1440m"],
+    ["of no such preset", { preset: "fastest" }, "preset must be one of standard, fast-failover, low-load"],
+    [
+      "whose interval is too long",
+      { renewInterval: "6s" },
+      "renewInterval must be at most half of renewDeadline",
+    ],
+  ])("%s are refused", (_what, options, problem) => {
+    expect(problemsOf(options)).toContain(problem);
+  });
+
+  it.each([
+    {},
+    { preset: "fast-failover" },
+    { preset: "low-load" },
+    { leaseDuration: "137s", renewDeadline: "107s" },
+  ])("%j are accepted", (options) => {
+    expect(problemsOf(options)).toBe("");
+  });
+
+  it("whatever is accepted leaves the work time to stop, and a renewal time to be repeated", () => {
+    const ms = fc.integer({ min: 1, max: 100_000 }).map((n) => `${n}ms`);
+    const seconds = fc.integer({ min: 1, max: 100 }).map((n) => `${n}s`);
+    fc.assert(
+      fc.property(seconds, ms, ms, ms, (leaseDuration, renewDeadline, retryPeriod, stopWithin) => {
+        const options = { lock, identity: "a", leaseDuration, renewDeadline, retryPeriod, stopWithin };
+        let timings: ReturnType<typeof checkOptions>["config"]["timings"];
+        try {
+          ({ timings } = checkOptions(options).config);
+        } catch {
+          return;
+        }
+        expect(timings.renewDeadlineMs + Number.parseInt(stopWithin, 10)).toBeLessThanOrEqual(
+          timings.hardDeadlineMs,
+        );
+        expect(timings.hardDeadlineMs).toBeLessThan(timings.leaseDurationMs * 0.99);
+        expect(timings.renewIntervalMs * 2).toBeLessThanOrEqual(timings.renewDeadlineMs);
+      }),
+    );
+  });
+});
+
+describe("identity", () => {
+  it.each<[string, unknown, string]>([
+    ["empty", "", "identity must not be empty"],
+    ["null", null, "identity must not be empty"],
+    ["of 300 characters", "x".repeat(300), "identity must have at most 253 characters"],
+    ["with a line break", "a\nb", "identity must not contain line breaks or control characters"],
+    ["with white space around it", " a", "identity must not begin or end with white space"],
+    ["that is a number", 7, "identity must be a string: number"],
+  ])("%s is refused", (_what, identity, problem) => {
+    vi.stubEnv("POD_NAME", "");
+    expect(problemsOf({ identity })).toContain(problem);
+  });
+
+  it("comes from POD_NAME", () => {
+    vi.stubEnv("POD_NAME", "my-pod-1");
+    expect(new Election({ lock }).identity).toBe("my-pod-1");
+    expect(new Election({ lock, identity: "mine" }).identity).toBe("mine");
+  });
+
+  it.each(["", undefined])("that is missing is an error which says what to set (POD_NAME is %j)", (value) => {
+    vi.stubEnv("POD_NAME", value);
+    expect(() => new Election({ lock })).toThrow(
+      "identity must not be empty: set POD_NAME by the downward API (fieldRef metadata.name), or pass identity",
+    );
+  });
+});
+
+describe("other options", () => {
+  it.each<[object, string]>([
+    [{ cooldown: "soon" }, 'cooldown must be a duration such as "2s": "soon"'],
+    [{ cooldown: 5 }, 'cooldown must be a duration such as "2s": 5'],
+    [{ lock: undefined }, "lock must be a lock, for example a LeaseLock"],
+    [{ lock: {} }, "lock must be a lock, for example a LeaseLock"],
+    [{ onOverrun: "ignore" }, 'onOverrun must be "exit" or "report": "ignore"'],
+    [{ worker: true }, "worker needs a lock that can be made again in a thread"],
+  ])("%j is refused", (options, problem) => {
+    expect(problemsOf(options)).toContain(problem);
+  });
+
+  it("a cool-down of nothing is accepted, and without one it is retryPeriod", () => {
+    expect(checkOptions({ lock, identity: "a", cooldown: "0s" }).cooldownMs).toBe(0);
+    expect(checkOptions({ lock, identity: "a" }).cooldownMs).toBe(2_000);
+    expect(checkOptions({ lock, identity: "a", preset: "low-load" }).cooldownMs).toBe(5_000);
+  });
+
+  it("are passed on", () => {
+    expect(checkOptions({ lock, identity: "a" }).config).toMatchObject({
+      waitWhenAbsent: false,
+      failWhenDenied: false,
+    });
+    expect(
+      checkOptions({ lock, identity: "a", waitWhenAbsent: true, failWhenDenied: true }).config,
+    ).toMatchObject({ identity: "a", waitWhenAbsent: true, failWhenDenied: true });
+  });
+});
+
+it("every problem is named at once", () => {
+  const message = problemsOf({
+    identity: "a\nb",
+    leaseDuration: "1.5s",
+    renewDeadline: "2s",
+    retryPeriod: "never",
+    cooldown: "soon",
+    lock: null,
+    onOverrun: "shrug",
+    worker: true,
+  });
+  expect(message).toMatch(/^Cannot set up the election: /);
+  for (const problem of [
+    "identity",
+    "leaseDuration",
+    "renewDeadline",
+    "retryPeriod",
+    "cooldown",
+    "lock",
+    "onOverrun",
+  ]) {
+    expect(message).toMatch(new RegExp(`(: |; )${problem} must`));
+  }
+  expect(message).toContain("worker needs");
+});

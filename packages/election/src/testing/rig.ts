@@ -1,0 +1,58 @@
+/** One candidate on a lock in memory, and what it told its owner. */
+import { type Config, resolveTimings } from "@tenure/core";
+import { Candidate, type CandidateParts, type Notice } from "../candidate.ts";
+import { type MemoryLock, MemoryServer } from "./memory-lock.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+export const config: Config = {
+  identity: "a",
+  timings: resolveTimings(),
+  waitWhenAbsent: false,
+  failWhenDenied: false,
+};
+
+export interface Rig {
+  readonly clock: VirtualClock;
+  readonly server: MemoryServer;
+  readonly lock: MemoryLock;
+  readonly candidate: Candidate;
+  readonly notices: Notice[];
+  /** The types of the notices since the last call, without the answers to requests. */
+  heard(): string[];
+}
+
+export function newRig(
+  parts: Partial<CandidateParts> & { readonly server?: MemoryServer } = {},
+  onNotice?: (notice: Notice, candidate: Candidate) => void,
+): Rig {
+  const clock = parts.server?.clock ?? new VirtualClock();
+  const server = parts.server ?? new MemoryServer(clock);
+  const lock = server.link();
+  const notices: Notice[] = [];
+  const candidate: Candidate = new Candidate({
+    config,
+    lock,
+    clock,
+    random: () => 0.5,
+    ...parts,
+    onNotice: (notice) => {
+      notices.push(notice);
+      onNotice?.(notice, candidate);
+    },
+  });
+  let told = 0;
+  const heard = () => {
+    const news = notices.slice(told).map(({ type }) => type);
+    told = notices.length;
+    return news.filter((type) => type !== "answered");
+  };
+  return { clock, server, lock, candidate, notices, heard };
+}
+
+/** A candidate that has just won the lock. */
+export async function newLeader(...parts: Parameters<typeof newRig>): Promise<Rig> {
+  const rig = newRig(...parts);
+  rig.candidate.send({ type: "start" });
+  await rig.clock.pass(5);
+  return rig;
+}

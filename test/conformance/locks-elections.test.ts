@@ -1,0 +1,233 @@
+// Whole elections over every kind of lock, on the sandbox and on a real API server.
+
+import { Election, type ElectionOptions, type Lock } from "@tenure/election";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectForLocks, eventually, type LockTarget, lockKinds } from "./locks-target.ts";
+import type { Body, Target } from "./target.ts";
+
+/** Patient with a loaded machine, as nothing here waits for an expiry; renewed often, so that renewals are seen. */
+const timings = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms", renewInterval: "200ms" };
+
+let connection: LockTarget;
+let target: Target;
+
+beforeAll(async () => {
+  connection = await connectForLocks();
+  ({ target } = connection);
+}, 60_000);
+afterAll(() => connection?.close());
+
+describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ places, make }) => {
+  const name = "my-lock";
+  let namespace: string;
+  let paths: string[];
+  let leaders: string[];
+  let mostLeaders: number;
+  let members: Member[];
+
+  interface Member {
+    readonly election: Election;
+    readonly tokens: bigint[];
+    readonly ended: string[];
+    readonly errors: string[];
+    readonly done: Promise<void>;
+    stop(): Promise<void>;
+  }
+
+  beforeEach(async () => {
+    namespace = await target.namespace();
+    paths = places.map((place) => place.path(namespace, name));
+    leaders = [];
+    mostLeaders = 0;
+    members = [];
+  });
+  afterEach(async () => {
+    await Promise.all(members.map((member) => member.stop()));
+    expect(mostLeaders).toBeLessThanOrEqual(1);
+  });
+
+  function start(
+    identity: string,
+    kubeconfig = connection.kubeconfig,
+    options: Partial<ElectionOptions> = {},
+  ): Member {
+    const lock: Lock = make({ name, namespace, kubeconfig });
+    const election = new Election({ ...timings, lock, identity, onOverrun: "report", ...options });
+    const tokens: bigint[] = [];
+    const ended: string[] = [];
+    const errors: string[] = [];
+    election.on("term-ended", ({ reason, released }) =>
+      ended.push(`${reason}${released ? " released" : ""}`),
+    );
+    election.on("error", ({ error }) => errors.push(error.message));
+    const shutdown = new AbortController();
+    const work = async ({ signal, token }: { signal: AbortSignal; token: bigint }) => {
+      leaders.push(identity);
+      mostLeaders = Math.max(mostLeaders, leaders.length);
+      tokens.push(token);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      leaders.splice(leaders.indexOf(identity), 1);
+    };
+    const done = election.run(work, shutdown);
+    done.catch(() => {});
+    const stop = async () => {
+      shutdown.abort();
+      await done.catch(() => {});
+    };
+    const member = { election, tokens, ended, errors, done, stop };
+    members.push(member);
+    return member;
+  }
+
+  const stored = (): Promise<Body[]> =>
+    Promise.all(paths.map(async (path) => (await target.request("GET", path)).body));
+  const leads = (member: Member, term = 1) =>
+    eventually(
+      () => member.tokens.length >= term && member.election.term !== undefined,
+      `term ${term} begins`,
+    );
+
+  it("three of them: one works, and hands over by a step-down and by a stop, with growing tokens", async () => {
+    const first = start("a");
+    await leads(first);
+    const others = [start("b"), start("c")];
+    await eventually(
+      () => others.every(({ election }) => election.leader !== undefined),
+      "the others know who leads",
+    );
+    first.election.stepDown({ cooldown: "20s" });
+    await eventually(() => others.some(({ tokens }) => tokens.length > 0), "another one leads");
+    const second = others.find(({ tokens }) => tokens.length > 0) as Member;
+    const third = others.find((member) => member !== second) as Member;
+    await second.stop();
+    await leads(third);
+    expect([first.ended, second.ended]).toEqual([["step-down released"], ["shutdown released"]]);
+    const tokens = [first, second, third].flatMap((member) => member.tokens);
+    expect(tokens).toEqual([...tokens].sort((x, y) => (x < y ? -1 : 1)));
+    expect(new Set(tokens).size).toBe(3);
+    expect([first, second, third].flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it("a lock that is deleted under its leader ends the term at once; the next one has a higher token", async () => {
+    const member = start("a");
+    await leads(member);
+    await Promise.all(paths.map((path) => target.request("DELETE", path)));
+    await eventually(() => member.ended.length > 0, "the term ends");
+    expect(member.ended[0]).toMatch(/^(lock-deleted|taken-over)$/);
+    await leads(member, 2);
+    expect(member.tokens[1]).toBeGreaterThan(member.tokens[0] as bigint);
+  });
+
+  it("what others put on the lock outlives acquisition, renewals and release", async () => {
+    const before = start("before");
+    await leads(before);
+    await before.stop();
+    const theirs = { labels: { team: "x" }, annotations: { "example.com/note": "keep me" } };
+    await Promise.all(
+      paths.map((path) =>
+        target.request("PATCH", path, { metadata: theirs }, { contentType: "application/merge-patch+json" }),
+      ),
+    );
+    const member = start("a");
+    await leads(member);
+    let renewals = 0;
+    member.election.on("renewed", () => renewals++);
+    await eventually(() => renewals >= 2, "two renewals");
+    for (const { metadata } of await stored()) expect(metadata).toMatchObject(theirs);
+    await member.stop();
+    for (const { metadata, spec } of await stored()) {
+      expect(metadata).toMatchObject(theirs);
+      const json = metadata.annotations["control-plane.alpha.kubernetes.io/leader"];
+      expect((json ? JSON.parse(json) : spec).holderIdentity).toBe("");
+    }
+  });
+
+  it("get, update and watch on that name, and create, are enough", async () => {
+    const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
+    const member = start("a", kubeconfig);
+    await leads(member);
+    const other = start("b", kubeconfig);
+    await eventually(() => other.election.leader === "a" || other.errors.length > 0, "the other one waits");
+    await member.stop();
+    await leads(other);
+    await other.stop();
+    expect([...member.errors, ...other.errors]).toEqual([]);
+  });
+
+  it.each(["get", "create", "update", "watch"])(
+    "without %s an error names the rule that is missing",
+    async (verb) => {
+      const kubeconfig = await connection.serviceAccount(namespace, rulesWithout(verb));
+      // Short, for a lock that cannot be updated cannot be released: that is tried until the hard deadline.
+      const member = start("a", kubeconfig, {
+        leaseDuration: "2s",
+        renewDeadline: "1.4s",
+        retryPeriod: "300ms",
+      });
+      await eventually(() => member.errors.length > 0, "it is told");
+      const { apiGroup, resource } = places[0] as (typeof places)[number];
+      const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
+      const rules = places.map(
+        (place) =>
+          `{apiGroups: ["${place.apiGroup}"], resources: ["${place.resource}"], ${named}verbs: ["${verb}"]}`,
+      );
+      expect(rules.some((rule) => member.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
+      const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
+      if (places.length === 1) expect(member.errors[0]).toContain(`Cannot ${verb} ${full}`);
+      // Without a watch the lock is polled; without the others there is no term, or none that lasts.
+      if (verb === "watch") await leads(member);
+    },
+  );
+
+  it("failWhenDenied rejects with the rule", async () => {
+    const kubeconfig = await connection.serviceAccount(namespace, rulesWithout("get"));
+    await expect(start("a", kubeconfig, { failWhenDenied: true }).done).rejects.toMatchObject({
+      code: "Denied",
+      message: expect.stringContaining("Add to its Role: {apiGroups: ["),
+    });
+  });
+
+  it("announce records Events on the lock", async () => {
+    const member = start("a", connection.kubeconfig, { announce: true });
+    await leads(member);
+    await member.stop();
+    const announced = async (): Promise<Body[]> =>
+      (await target.request("GET", `/api/v1/namespaces/${namespace}/events`)).body.items;
+    await eventually(async () => (await announced()).length === 2, "two events");
+    const [lock] = (await stored()).slice(-1);
+    const events = (await announced()).sort((x, y) => x.message.localeCompare(y.message));
+    expect(events.map(({ message }: Body) => message)).toEqual(["a became leader", "a stopped leading"]);
+    for (const event of events) {
+      expect(event).toMatchObject({
+        type: "Normal",
+        reason: "LeaderElection",
+        involvedObject: { kind: lock.kind, name, namespace, uid: lock.metadata.uid },
+      });
+    }
+    expect(member.errors).toEqual([]);
+  });
+
+  it("announce without the permission is an error, and the election goes on", async () => {
+    const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
+    const member = start("a", kubeconfig, { announce: true });
+    await leads(member);
+    await eventually(() => member.errors.length > 0, "it is told");
+    expect(member.errors[0]).toContain(
+      'Add to its Role: {apiGroups: [""], resources: ["events"], verbs: ["create"]}',
+    );
+    expect(member.election.term?.isValid()).toBe(true);
+  });
+
+  /** What an election needs, less one verb. A create cannot be limited to a name. */
+  function rulesWithout(missing?: string): object[] {
+    return places.flatMap(({ apiGroup, resource }) => [
+      {
+        apiGroups: [apiGroup],
+        resources: [resource],
+        resourceNames: [name],
+        verbs: ["get", "update", "watch"].filter((verb) => verb !== missing),
+      },
+      ...(missing === "create" ? [] : [{ apiGroups: [apiGroup], resources: [resource], verbs: ["create"] }]),
+    ]);
+  }
+});

@@ -1,0 +1,70 @@
+/** The last resort: a process that must not go on does not, whoever and wherever it is. */
+import { spawn, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { build } from "./members.ts";
+
+const platform = fileURLToPath(new URL("../../packages/election/dist/platform.js", import.meta.url));
+
+/** Each goes on for ever if it is not ended. */
+const inMain = `
+  import { endProcess } from ${JSON.stringify(platform)};
+  setInterval(() => {}, 1_000);
+  setTimeout(() => endProcess("that is enough"), 10);
+`;
+const inWorker = `
+  import { Worker } from "node:worker_threads";
+  const code = ${JSON.stringify(`import(${JSON.stringify(platform)}).then(({ endProcess }) => endProcess("that is enough"))`)};
+  new Worker(code, { eval: true }).on("online", () => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+`;
+
+/** Process 1 of a namespace of its own, as in a container. */
+const firstProcess = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+const canUnshare = spawnSync("unshare", [...firstProcess.slice(1), "true"]).status === 0;
+
+function run(code: string, prefix: readonly string[] = [], stderr: "pipe" | "closed" = "pipe") {
+  const node = [process.execPath, "--input-type=module", "-e", code];
+  const words =
+    stderr === "closed" ? ["sh", "-c", 'exec "$@" 2>&-', "sh", ...prefix, ...node] : [...prefix, ...node];
+  const child = spawn(words[0] as string, words.slice(1), { stdio: ["ignore", "ignore", "pipe"] });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 8_000);
+  let said = "";
+  child.stderr.on("data", (chunk) => (said += chunk));
+  const startedAt = Date.now();
+  return new Promise<{ signal: string | null; said: string; tookMs: number }>((resolve) => {
+    child.once("close", (_code, signal) => {
+      clearTimeout(timer);
+      resolve({ signal, said, tookMs: Date.now() - startedAt });
+    });
+  });
+}
+
+beforeAll(build, 60_000);
+
+describe("endProcess", { timeout: 20_000 }, () => {
+  it.each([
+    ["the main thread", inMain],
+    ["a worker, while the main thread is blocked", inWorker],
+  ])("from %s: by SIGKILL, with the sentence on stderr", async (_where, code) => {
+    const { signal, said, tookMs } = await run(code);
+    expect([signal, said]).toEqual(["SIGKILL", "that is enough\n"]);
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  it("with nowhere to say it", async () => {
+    const { signal, tookMs } = await run(inMain, [], "closed");
+    expect(signal).toBe("SIGKILL");
+    expect(tookMs).toBeLessThan(5_000);
+  });
+
+  it.runIf(canUnshare).each([
+    ["the main thread", inMain],
+    ["a worker, while the main thread is blocked", inWorker],
+  ])("as process 1 of a container, which no signal from within can kill, from %s", async (_where, code) => {
+    const { said, tookMs } = await run(code, firstProcess);
+    expect(said).toMatch(/^that is enough\n/);
+    expect(tookMs).toBeLessThan(5_000);
+  });
+});
