@@ -2,7 +2,7 @@
 // `block MS` keeps its event loop busy for so long, `step-down` gives the leadership up.
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { Election, LeaseLock } from "../../packages/election/dist/index.js";
+import { Election, LeaseLock } from "@tenure/election";
 
 const { lock, work = {}, ...options } = JSON.parse(process.argv[2]);
 const say = (what, facts = {}) =>

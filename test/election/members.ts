@@ -1,9 +1,8 @@
 /** Real processes on the built package, and what they said. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -35,18 +34,16 @@ export const shortLease = { leaseDuration: "2s", renewDeadline: "1.4s", retryPer
 export const hardDeadlineMs = 1_880;
 
 /** Children run what was built: it must be what is written. */
-export async function build(): Promise<void> {
-  const newest = (folder: string) =>
-    Math.max(
-      ...readdirSync(folder, { recursive: true, encoding: "utf8" }).map(
-        (name) => statSync(`${folder}/${name}`).mtimeMs,
-      ),
-    );
-  const isStale = ["core", "kube", "election"].some((name) => {
+export function checkBuild(): void {
+  for (const name of ["core", "kube", "election"]) {
     const folder = `${root}packages/${name}`;
-    return newest(`${folder}/src`) > statSync(`${folder}/dist/.tsbuildinfo`).mtimeMs;
-  });
-  if (isStale) await promisify(execFile)(`${root}node_modules/.bin/tsc`, ["-b", `${root}packages/election`]);
+    const sources = readdirSync(`${folder}/src`, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("testing"))
+      .map((path) => statSync(`${folder}/src/${path}`).mtimeMs);
+    const builtAt = statSync(`${folder}/bundle/index.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (Math.max(...sources) > builtAt)
+      throw new Error(`packages/${name} is older than its sources: npm run build`);
+  }
 }
 
 const running = new Set<ChildProcess>();

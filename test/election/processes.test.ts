@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { build, endAll, hardDeadlineMs, type Member, startMember } from "./members.ts";
+import { checkBuild, endAll, hardDeadlineMs, type Member, startMember } from "./members.ts";
 
 interface Lease {
   readonly metadata: { readonly resourceVersion: string };
@@ -23,7 +23,7 @@ let kubeconfig: string;
 let count = 0;
 
 beforeAll(async () => {
-  await build();
+  checkBuild();
   sandbox = await startSandbox();
   folder = await mkdtemp(join(tmpdir(), "tenure-election-"));
   kubeconfig = join(folder, "kubeconfig");

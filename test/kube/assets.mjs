@@ -84,12 +84,20 @@ export async function readPins() {
  * @param {Pins} pins
  */
 export function cacheFolder(env, pins) {
-  const root = env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache");
-  return join(root, "tenure", `kube-${pins.kubernetes}-etcd-${pins.etcd}`);
+  return join(cacheRoot(env), `kube-${pins.kubernetes}-etcd-${pins.etcd}`);
 }
 
-/** @param {NodeJS.ProcessEnv} env */
-function folders(env) {
+/**
+ * Where everything that this repository builds and keeps is: outside of it, so that a fresh clone finds it too.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function cacheRoot(env) {
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "tenure");
+}
+
+/** @param {NodeJS.ProcessEnv} env the folders of its PATH */
+export function folders(env) {
   return (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
 }
 

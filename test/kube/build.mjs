@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Builds kube-apiserver and etcd with `go` from the versions pinned in test/kube/assets.
+ * Builds programs with `go` into a cache folder: kube-apiserver and etcd from the versions pinned in test/kube/assets.
  *
  * Each executable is built under a temporary name and renamed, so a folder never shows half a file. The lock
  * only keeps two runs from doing the same work twice; were it ever to fail, both would build, and both be right.
@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-const moduleFolder = fileURLToPath(new URL("./assets", import.meta.url));
+const assetsFolder = fileURLToPath(new URL("./assets", import.meta.url));
 const lockPollMs = 250;
 const lockTouchMs = 1_000;
 /** Many touches, as a machine that compiles is a busy one. */
@@ -22,34 +22,63 @@ const progressEveryMs = 15_000;
 const keptLines = 20;
 
 /**
+ * @typedef {object} Program
+ * @property {string} name of the executable
+ * @property {string} version for the progress
+ * @property {string} source the package
+ * @property {string} ldflags
+ * @property {string} [otherwise] what to do where it cannot be built
+ */
+
+/**
  * @param {object} options
  * @param {string} options.go path of the go command
  * @param {string} options.folder where the executables go
  * @param {import("./assets.mjs").Pins} options.pins
  * @param {(line: string) => void} [options.report] progress, by default to stderr
  */
-export async function buildAssets({ go, folder, pins, report = (line) => console.error(line) }) {
+export async function buildAssets({ go, folder, pins, report }) {
+  const [major, minor] = pins.kubernetes.split(".");
+  const version = "k8s.io/component-base/version";
+  // /version is made of these; without them it answers v0.0.0-master.
+  const stamp = [
+    `-X ${version}.gitVersion=v${pins.kubernetes}`,
+    `-X ${version}.gitMajor=${major}`,
+    `-X ${version}.gitMinor=${minor}`,
+    `-X ${version}.gitTreeState=clean`,
+  ].join(" ");
+  const otherwise = "set KUBEBUILDER_ASSETS";
+  const programs = [
+    { name: "etcd", version: pins.etcd, source: "go.etcd.io/etcd/server/v3", ldflags: "-s -w", otherwise },
+    {
+      name: "kube-apiserver",
+      version: pins.kubernetes,
+      source: "k8s.io/kubernetes/cmd/kube-apiserver",
+      ldflags: `-s -w ${stamp}`,
+      otherwise,
+    },
+  ];
+  await buildPrograms({ go, folder, moduleFolder: assetsFolder, programs, ...(report && { report }) });
+}
+
+/**
+ * @param {object} options
+ * @param {string} options.go path of the go command
+ * @param {string} options.folder where the executables go
+ * @param {string} options.moduleFolder where go.mod is
+ * @param {Program[]} options.programs
+ * @param {(line: string) => void} [options.report] progress, by default to stderr
+ */
+export async function buildPrograms({
+  go,
+  folder,
+  moduleFolder,
+  programs,
+  report = (line) => console.error(line),
+}) {
   await mkdir(folder, { recursive: true });
   const unlock = await lock(join(folder, "building"), report);
   try {
-    const [major, minor] = pins.kubernetes.split(".");
-    const version = "k8s.io/component-base/version";
-    // /version is made of these; without them it answers v0.0.0-master.
-    const stamp = [
-      `-X ${version}.gitVersion=v${pins.kubernetes}`,
-      `-X ${version}.gitMajor=${major}`,
-      `-X ${version}.gitMinor=${minor}`,
-      `-X ${version}.gitTreeState=clean`,
-    ].join(" ");
-    const programs = [
-      { name: "etcd", version: pins.etcd, source: "go.etcd.io/etcd/server/v3", ldflags: "-s -w" },
-      {
-        name: "kube-apiserver",
-        version: pins.kubernetes,
-        source: "k8s.io/kubernetes/cmd/kube-apiserver",
-        ldflags: `-s -w ${stamp}`,
-      },
-    ];
     for (const program of programs) {
       const target = join(folder, program.name);
       // The run that held the lock before us may have built it.
@@ -57,7 +86,7 @@ export async function buildAssets({ go, folder, pins, report = (line) => console
       report(`building ${program.name} ${program.version} with go (once, some minutes) into ${folder}`);
       const partial = `${target}.partial-${process.pid}`;
       try {
-        await goBuild({ go, ...program, output: partial, report });
+        await goBuild({ go, ...program, moduleFolder, output: partial, report });
         await rename(partial, target);
       } finally {
         await rm(partial, { force: true });
@@ -69,10 +98,9 @@ export async function buildAssets({ go, folder, pins, report = (line) => console
 }
 
 /**
- * @param {{ go: string, name: string, source: string, ldflags: string, output: string,
- *   report: (line: string) => void }} options
+ * @param {Program & { go: string, moduleFolder: string, output: string, report: (line: string) => void }} options
  */
-async function goBuild({ go, name, source, ldflags, output, report }) {
+async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, output, report }) {
   const args = ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", ldflags, "-o", output, source];
   // nice: a machine that builds for minutes should stay usable.
   const child = spawn("nice", ["-n", "10", go, ...args], {
@@ -105,7 +133,7 @@ async function goBuild({ go, name, source, ldflags, output, report }) {
     });
     if (code !== 0) {
       throw new Error(
-        `Cannot build ${name} as go build ended with ${code}; Go 1.26 or later and a reachable module proxy (go env GOPROXY) are needed, or set KUBEBUILDER_ASSETS:\n${last.join("\n")}`,
+        `Cannot build ${name} as go build ended with ${code}; Go 1.26 or later and a reachable module proxy (go env GOPROXY) are needed${otherwise ? `, or ${otherwise}` : ""}:\n${last.join("\n")}`,
       );
     }
   } finally {

@@ -121,6 +121,7 @@ describe("events", () => {
     member.run();
     await member.clock.pass(10);
     expect(member.events).toContain("error Cannot watch lock in memory: may not watch");
+    expect([member.isDone, member.terms.length]).toEqual([false, 1]);
   });
 });
 
@@ -148,6 +149,7 @@ describe("metrics", () => {
     expect(metrics.termStarted).toHaveBeenCalledTimes(1);
     expect(metrics.termEnded.mock.calls).toEqual([["shutdown", expect.any(Number)]]);
     expect(metrics.termEnded.mock.calls[0]?.[1]).toBeGreaterThan(10_000);
+    expect(metrics.termEnded.mock.calls[0]?.[1]).toBeLessThan(10_020);
     expect(metrics.request.mock.calls.map(([during]) => during)).toEqual([
       "read",
       "acquire",

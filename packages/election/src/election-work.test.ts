@@ -144,6 +144,16 @@ describe("once", () => {
     expect(server.log).toHaveLength(2);
   });
 
+  it("does not take the lock once more, however short the cool-down is", async () => {
+    const { clock, lock, server, done } = await newLeadingMember({ cooldown: "0s" }, () => {}, {
+      once: true,
+    });
+    await clock.pass(10);
+    await done;
+    expect(server.log).toEqual(["won by a", "released"]);
+    expect(lock.requests).toHaveLength(3);
+  });
+
   it("rejects with what the work threw, after the lock was released", async () => {
     const error = new Error("boom");
     const { clock, server, events, done } = await newLeadingMember({}, () => Promise.reject(error), {

@@ -51,7 +51,9 @@ async function newWorkerElection(work: Work, onOverrun: "exit" | "report" = "exi
   const lock = Object.assign(new MemoryServer(clock).link(), { spec: lease });
   const election = new Election({ lock, identity: "a", clock, worker: true, onOverrun });
   const events: string[] = [];
-  election.on("term-ended", ({ reason }) => events.push(`ended ${reason}`));
+  election.on("term-ended", ({ reason, released }) => {
+    events.push(`ended ${reason}${released ? " released" : ""}`);
+  });
   election.on("leader-changed", ({ leader }) => events.push(`leader ${leader}`));
   election.on("overrun", () => events.push("overrun"));
   const shutdown = new AbortController();
@@ -107,7 +109,7 @@ describe("an election in a thread of its own", () => {
     tell({ type: "stopped" });
     await done;
     expect(thread.isTerminated).toBe(true);
-    expect(events).toEqual(["leader a", "ended shutdown"]);
+    expect(events).toEqual(["leader a", "ended shutdown released"]);
   });
 
   it("takes its right to work from the board, also while no message gets through", async () => {
@@ -137,6 +139,29 @@ describe("an election in a thread of its own", () => {
     second.tell({ type: "refused", reason: "denied", message: "may not get leases" });
     await expect(second.done).rejects.toMatchObject({ code: "Denied" });
     expect(second.thread.isTerminated).toBe(true);
+    expect((await run()).thread).not.toBe(second.thread);
+  });
+
+  it("is unhealthy when its thread has not heard of the lock for long", async () => {
+    const { clock, election, run } = await newWorkerElection(untilAborted);
+    const { board } = await run();
+    board.publish(undefined, clock.now().monoMs);
+    clock.freeze(29_000);
+    expect(election.health()).toEqual({ healthy: true, message: "waiting" });
+    board.publish(undefined, clock.now().monoMs);
+    clock.freeze(29_000);
+    expect(election.health()).toMatchObject({ healthy: true });
+    clock.freeze(2_000);
+    expect(election.health()).toMatchObject({ healthy: false });
+  });
+
+  it("is only made where it is asked for", async () => {
+    const clock = new VirtualClock();
+    const lock = Object.assign(new MemoryServer(clock).link(), { spec: lease });
+    const election = new Election({ lock, identity: "a", clock });
+    void election.run(untilAborted);
+    await clock.pass(10);
+    expect([election.leader, threads.length]).toEqual(["a", 0]);
   });
 
   it("is not started when it was stopped before that", async () => {

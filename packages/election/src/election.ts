@@ -271,7 +271,6 @@ export class Election {
     tell(this.#options.metrics, (metrics) => metrics.termEnded?.(reason, servedMs));
     this.#announce("stopped leading");
     this.#events.emit("term-ended", { term: service.term, reason, released });
-    if (this.#run?.once) this.#engine?.send({ type: "stop" });
   }
 
   #overrun(): void {

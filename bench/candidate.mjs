@@ -1,0 +1,103 @@
+// @ts-check
+/**
+ * Takes part in elections with @tenure/election, and tells on stdout, as JSON lines, what happens to it. The counterpart
+ * of bench/client-go: same flags, same lines.
+ *
+ *     node bench/candidate.mjs --kubeconfig FILE --namespace NS --name NAME --id ID [--count N] …
+ */
+import { writeSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { Election, LeaseLock } from "@tenure/election";
+
+const text = /** @type {const} */ ({ type: "string" });
+const { values } = parseArgs({
+  options: {
+    kubeconfig: text,
+    namespace: { ...text, default: "default" },
+    name: text,
+    id: text,
+    "lease-duration": { ...text, default: "15s" },
+    "renew-deadline": { ...text, default: "10s" },
+    "retry-period": { ...text, default: "2s" },
+    "release-on-cancel": { ...text, default: "true" },
+    count: { ...text, default: "1" },
+    "work-every": { ...text, default: "0" },
+  },
+});
+const { kubeconfig, namespace, name, id } = values;
+const count = Number(values.count);
+const workEveryMs = Number(values["work-every"].replace(/ms$/, ""));
+if (!name || !id || !Number.isSafeInteger(count) || count < 1) {
+  console.error("--name and --id are needed, and --count must be at least 1");
+  process.exit(1);
+}
+
+/** @param {string} election */
+function speaker(election) {
+  /** @param {string} event @param {object} [more] */
+  return (event, more) => {
+    // CLOCK_MONOTONIC, which every process of this machine shares, and nobody sets.
+    const monoMs = Number(process.hrtime.bigint()) / 1e6;
+    const time = new Date().toISOString();
+    try {
+      writeSync(1, `${JSON.stringify({ event, monoMs, time, id, election, ...more })}\n`);
+    } catch {
+      // Nobody listens any more: the run that wanted to know is gone.
+      process.exit(1);
+    }
+  };
+}
+
+async function sharedClient() {
+  const { KubeClient, loadConfig } = await import("@tenure/kube");
+  return new KubeClient(() => loadConfig(kubeconfig ? { kubeconfig } : {}), {
+    userAgent: "tenure leader-election",
+  });
+}
+
+const shutdown = new AbortController();
+for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) {
+  process.on(signal, () => {
+    // What a program does that has no graceful end: the lease is left to expire.
+    if (values["release-on-cancel"] === "false") process.exit(0);
+    shutdown.abort();
+  });
+}
+
+// shareWatch is said also to a version of the library that does not know it yet, hence no exact type.
+/** @type {object} */
+const access =
+  count > 1 ? { client: await sharedClient(), shareWatch: true } : kubeconfig ? { kubeconfig } : {};
+const runs = Array.from({ length: count }, (_, index) => {
+  const election = count > 1 ? `${name}-${index}` : name;
+  const say = speaker(election);
+  const lock = new LeaseLock({ namespace, name: election, ...access });
+  const contest = new Election({
+    lock,
+    identity: id,
+    leaseDuration: values["lease-duration"],
+    renewDeadline: values["renew-deadline"],
+    retryPeriod: values["retry-period"],
+  });
+  contest.on("leader-changed", ({ leader }) => say("new-leader", { leader: leader ?? "" }));
+  contest.on("term-ended", ({ reason, released }) => say("stopped-leading", { reason, released }));
+  contest.on("error", ({ error }) =>
+    console.error(`${new Date().toISOString()} ${election}: ${error.message}`),
+  );
+  return contest.run(
+    async (term) => {
+      const token = String(term.token);
+      say("started-leading", { token });
+      const beat =
+        workEveryMs > 0 && setInterval(() => term.isValid() && say("worked", { token }), workEveryMs);
+      await new Promise((resolve) => {
+        if (term.signal.aborted) resolve(undefined);
+        term.signal.addEventListener("abort", resolve, { once: true });
+      });
+      if (beat) clearInterval(beat);
+      say("work-stopped");
+    },
+    { signal: shutdown.signal },
+  );
+});
+await Promise.all(runs);

@@ -1,0 +1,106 @@
+// @ts-check
+/**
+ * Ours and client-go side by side against one kube-apiserver. Prints a Markdown table, or JSON lines; progress on stderr.
+ *
+ *     npm run bench -- [--only NAME]… [--rounds N] [--json]
+ */
+import { cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { startCluster } from "../test/kube/cluster.mjs";
+import { Api } from "./lib/api.mjs";
+import { Contestants } from "./lib/contestants.mjs";
+import { jsonLine, markdownTable, notes } from "./lib/figures.mjs";
+import { crash } from "./races/crash.mjs";
+import { floor } from "./races/floor.mjs";
+import { graceful } from "./races/graceful.mjs";
+import { idle } from "./races/idle.mjs";
+import { outage } from "./races/outage.mjs";
+import { start } from "./races/start.mjs";
+import { thousand } from "./races/thousand.mjs";
+
+const races = [floor, start, graceful, crash, idle, outage, thousand];
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    rounds: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
+});
+const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+const names = races.map(({ name }) => name);
+const unknown = values.only.filter((name) => !names.includes(name));
+if (unknown.length > 0) fail(`--only must be one of ${names.join(", ")}: ${unknown.join(", ")}`);
+if (rounds !== undefined && !(Number.isSafeInteger(rounds) && rounds > 0))
+  fail(`--rounds must be a whole number from 1 on: ${values.rounds}`);
+const chosen = races.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
+
+const beganMs = performance.now();
+/** @param {string} line */
+const report = (line) =>
+  console.error(`${((performance.now() - beganMs) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
+
+const cluster = await startCluster();
+const api = new Api(cluster);
+/** @type {Contestants | undefined} */
+let contestants;
+/** @type {import("./lib/figures.mjs").Figure[]} */
+const figures = [];
+let namespaces = 0;
+try {
+  contestants = await Contestants.create(cluster.kubeconfigPath);
+  const stage = {
+    api,
+    cluster,
+    contestants,
+    rounds,
+    report,
+    /** @param {string} prefix */
+    async namespace(prefix) {
+      namespaces += 1;
+      const name = `${prefix}-${namespaces}`;
+      await api.createNamespace(name);
+      return name;
+    },
+  };
+  const { gitVersion } = await api.json("GET", "/version");
+  const machine = `kube-apiserver ${gitVersion}, client-go ${contestants.clientGoVersion}, node ${process.version}, ${cpus().length} cores, load ${load()} at the start`;
+  report(machine);
+  const died = cluster.died.then((error) => {
+    throw error;
+  });
+  died.catch(() => {});
+  for (const race of chosen) {
+    /** @type {import("./lib/figures.mjs").Figure[]} */
+    let measured = [];
+    try {
+      measured = await Promise.race([race.run(stage), died]);
+    } catch (error) {
+      // The others are worth having all the same.
+      report(`${race.name} failed: ${error instanceof Error ? error.stack : error}`);
+      process.exitCode = 1;
+      await contestants.killAll();
+    }
+    figures.push(...measured);
+    if (values.json) for (const figure of measured) console.log(jsonLine(figure));
+  }
+  if (!values.json) {
+    console.log(`${markdownTable(figures)}\n\n${notes(figures)}\n`);
+    console.log(
+      `${machine}, ${load()} at the end; ${((performance.now() - beganMs) / 60_000).toFixed(1)} minutes.`,
+    );
+  }
+} finally {
+  await contestants?.close();
+  api.close();
+  await cluster.stop();
+}
+
+function load() {
+  return loadavg()[0]?.toFixed(1);
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}
