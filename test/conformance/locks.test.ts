@@ -236,8 +236,14 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       await eventually(() => deletions + news - beforeDeletion >= paths.length, "the deletion is told");
       ending.abort();
       const after = news;
+      // A watch that goes on shows when the one that ended would have told.
+      let told = 0;
+      const goingOn = new AbortController();
+      const tell = () => told++;
+      other().watch?.({ ...observer, observed: tell, changed: tell }, goingOn.signal);
       viewIn(await other().write(record("c"), undefined, signal));
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await eventually(() => told >= paths.length, "another watch is told");
+      goingOn.abort();
       expect(news).toBe(after);
       expect(view.record.holderIdentity).toBe("b");
     });
