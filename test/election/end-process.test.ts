@@ -1,5 +1,7 @@
 /** The last resort: a process that must not go on does not, whoever and wherever it is. */
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { checkBuild } from "./members.ts";
@@ -20,9 +22,25 @@ const inWorker = `
   });
 `;
 
+/** Its stderr is full, and nobody reads it. */
+const unread = `
+  import { constants, openSync, writeSync } from "node:fs";
+  import { endProcess } from ${JSON.stringify(platform)};
+  const stderr = openSync("/dev/fd/2", constants.O_WRONLY | constants.O_NONBLOCK);
+  setInterval(() => {
+    try {
+      for (;;) writeSync(stderr, "x".repeat(4_096));
+    } catch {
+      endProcess("that is enough");
+    }
+  }, 100);
+`;
+
 /** Process 1 of a namespace of its own, as in a container. */
 const firstProcess = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
 const canUnshare = spawnSync("unshare", [...firstProcess.slice(1), "true"]).status === 0;
+if (!canUnshare)
+  console.warn("unshare --pid is not possible here: ending process 1 of a container is not tested");
 
 function run(code: string, prefix: readonly string[] = [], stderr: "heard" | "unheard" = "heard") {
   const [command = "", ...args] = [...prefix, process.execPath, "--input-type=module", "-e", code];
@@ -56,6 +74,17 @@ describe("endProcess", { timeout: 20_000 }, () => {
     const { signal, tookMs } = await run(inMain, [], "unheard");
     expect(signal).toBe("SIGKILL");
     expect(tookMs).toBeLessThan(5_000);
+  });
+
+  it("with a stderr that is full, as whoever should read it does not", async () => {
+    // A pipe of the shell's, as containers have; what Node gives to a child is a socket.
+    const inner = `sh -c 'exec "$@" 2>&1 >/dev/null' sh "$@"`;
+    const script = `(${inner}; echo $? >&3) 2>/dev/null | sleep 60`;
+    const args = ["-c", script, "sh", process.execPath, "--input-type=module", "-e", unread];
+    const shell = spawn("sh", args, { stdio: ["ignore", "ignore", "ignore", "pipe"], detached: true });
+    const [exitCode] = await once(shell.stdio[3] as Readable, "data");
+    process.kill(-(shell.pid as number), "SIGKILL");
+    expect(String(exitCode)).toBe("137\n");
   });
 
   it.runIf(canUnshare).each([

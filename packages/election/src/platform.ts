@@ -1,5 +1,5 @@
 /** The only file of this package that asks the machine for time, randomness, its environment or an end. */
-import { writeSync } from "node:fs";
+import { constants, openSync, writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import type { Clock } from "./clock.ts";
@@ -44,7 +44,7 @@ export function environment(name: string): string | undefined {
 export function endProcess(message: string): never {
   try {
     // Not process.stderr: in a worker thread that is a message to the main thread, which may be too busy to read it.
-    writeSync(2, `${message}\n`);
+    writeSync(stderrThatNeverBlocks(), `${message}\n`);
   } catch {
     // Closed or full. The end matters more than the word.
   }
@@ -54,6 +54,16 @@ export function endProcess(message: string): never {
   setFlagsFromString("--allow-natives-syntax");
   new Script("%SystemBreak()").runInThisContext();
   for (;;) {}
+}
+
+/** Stderr opened anew: whoever reads it may have stopped reading, and a full pipe must not put off the end. */
+function stderrThatNeverBlocks(): number {
+  try {
+    return openSync("/dev/fd/2", constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
+  } catch {
+    // A socket cannot be opened anew.
+    return 2;
+  }
 }
 
 export function warn(error: Error): void {
