@@ -5,6 +5,7 @@
  *
  *     node bench/candidate.mjs --kubeconfig FILE --namespace NS --name NAME --id ID [--count N] …
  */
+import { setMaxListeners } from "node:events";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Election, LeaseLock } from "@tenure/election";
@@ -19,6 +20,8 @@ const { values } = parseArgs({
     "lease-duration": { ...text, default: "15s" },
     "renew-deadline": { ...text, default: "10s" },
     "retry-period": { ...text, default: "2s" },
+    // client-go has no such flag: its leaders renew every retry period.
+    "renew-interval": text,
     "release-on-cancel": { ...text, default: "true" },
     count: { ...text, default: "1" },
     "work-every": { ...text, default: "0" },
@@ -56,6 +59,8 @@ async function sharedClient() {
 }
 
 const shutdown = new AbortController();
+// Each election listens to it, and Node takes more than ten listeners for a leak.
+setMaxListeners(0, shutdown.signal);
 for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) {
   process.on(signal, () => {
     // What a program does that has no graceful end: the lease is left to expire.
@@ -78,6 +83,7 @@ const runs = Array.from({ length: count }, (_, index) => {
     leaseDuration: values["lease-duration"],
     renewDeadline: values["renew-deadline"],
     retryPeriod: values["retry-period"],
+    ...(values["renew-interval"] && { renewInterval: values["renew-interval"] }),
   });
   contest.on("leader-changed", ({ leader }) => say("new-leader", { leader: leader ?? "" }));
   contest.on("term-ended", ({ reason, released }) => say("stopped-leading", { reason, released }));

@@ -10,6 +10,7 @@ import { startCluster } from "../test/kube/cluster.mjs";
 import { Api } from "./lib/api.mjs";
 import { Contestants } from "./lib/contestants.mjs";
 import { jsonLine, markdownTable, notes } from "./lib/figures.mjs";
+import { leaseRate } from "./lib/metrics.mjs";
 import { crash } from "./races/crash.mjs";
 import { floor } from "./races/floor.mjs";
 import { graceful } from "./races/graceful.mjs";
@@ -46,6 +47,10 @@ let contestants;
 /** @type {import("./lib/figures.mjs").Figure[]} */
 const figures = [];
 let namespaces = 0;
+/** As long as what it is subtracted from: the server renews its own Lease every 10 s. */
+const baselineMs = 60_000;
+/** @type {Promise<import("./lib/metrics.mjs").Rate> | undefined} */
+let baseline;
 try {
   contestants = await Contestants.create(cluster.kubeconfigPath);
   const stage = {
@@ -54,6 +59,11 @@ try {
     contestants,
     rounds,
     report,
+    baseline() {
+      if (!baseline) report("the API server's own traffic about Leases");
+      baseline ??= leaseRate(api, baselineMs);
+      return baseline;
+    },
     /** @param {string} prefix */
     async namespace(prefix) {
       namespaces += 1;

@@ -63,8 +63,10 @@ export class Api {
     const path = `${leasesRoot}/${namespace}/leases?watch=true&resourceVersion=0&timeoutSeconds=3600`;
     const response = await this.#send("GET", path, undefined, agent);
     if (response.statusCode !== 200) throw new Error(`watching ${namespace} answered ${response.statusCode}`);
-    response.on("error", () => {});
-    createInterface({ input: response }).on("line", (line) => {
+    const lines = createInterface({ input: response });
+    // A server that ends, ends its watches: who needs to know of it has other means. Readline passes the error on.
+    for (const stream of [response, lines]) stream.on("error", () => {});
+    lines.on("line", (line) => {
       const seenMs = monoMs();
       const { type, object } = JSON.parse(line);
       onSighting({ type, lease: object, seenMs });

@@ -207,16 +207,23 @@ export class Contestant {
 
   /** Resident memory in MB (10^6 bytes), as the kernel counts it. */
   async memoryMb() {
-    const status = await readFile(`/proc/${this.pid}/status`, "utf8");
+    const status = await this.#proc("status");
     return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / 1e6;
   }
 
   /** CPU time used so far, in milliseconds. The kernel counts in hundredths of a second. */
   async cpuMs() {
-    const stat = await readFile(`/proc/${this.pid}/stat`, "utf8");
+    const stat = await this.#proc("stat");
     // "pid (name) state …", where the name may hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+
+  /** @param {string} file */
+  async #proc(file) {
+    if (this.#hasExited)
+      throw new Error(`${this.id} ended with ${await this.exited}; its stderr: ${this.#stderr || "nothing"}`);
+    return readFile(`/proc/${this.pid}/${file}`, "utf8");
   }
 
   /** @param {string} how @param {(how: string) => void} resolve */

@@ -18,9 +18,8 @@ const settleMs = 5_000;
 /** @type {import("./stage.mjs").Race} */
 export const idle = {
   name: "idle",
-  async run({ contestants, api, namespace, report }) {
-    report("idle: the API server's own traffic");
-    const baseline = await leaseRate(api, windowMs);
+  async run({ contestants, api, baseline: measureBaseline, namespace, report }) {
+    const baseline = await measureBaseline();
     /** @type {import("../lib/figures.mjs").Figure[]} */
     const figures = [];
     /** @type {Record<string, number>} */

@@ -9,6 +9,8 @@
  * @property {number | undefined} rounds how often, where somebody asked for another number than the race's own
  * @property {(line: string) => void} report progress
  * @property {(name: string) => Promise<string>} namespace makes one with a new name
+ * @property {() => Promise<import("../lib/metrics.mjs").Rate>} baseline the API server's own traffic about Leases, measured
+ *   at the first call, which must be while no candidate runs
  *
  * @typedef {object} Race
  * @property {string} name

@@ -19,8 +19,8 @@ function line(event: Line["event"], id: string, token: number, monoMs: number): 
   return { event, id, token: String(token), monoMs, election: "office" };
 }
 
-const taken = (afterMs: number, by = "ours-2") =>
-  history({ holder: "client-go-1", afterMs: 0, transitions: 0 }, { holder: by, afterMs, transitions: 1 });
+const taken = (afterMs: number, by = "ours-2", from = "client-go-1") =>
+  history({ holder: from, afterMs: 0, transitions: 0 }, { holder: by, afterMs, transitions: 1 });
 
 describe("the judge of a Lease's history", () => {
   it("agrees with a release, a takeover after expiry and a renewal", () => {
@@ -40,11 +40,17 @@ describe("the judge of a Lease's history", () => {
     expect(violations(changes, lines)).toEqual([]);
   });
 
-  it("condemns us for taking a lease one second early, and pardons client-go, which cannot see better", () => {
-    expect(violations(taken(2_100), [])).toMatchObject([
-      expect.stringMatching(/^taken 2100 ms .* by the record/),
-      expect.stringMatching(/^taken 2100 ms .* by the watch/),
+  it.each([
+    ["ours-2", "client-go-1"],
+    ["client-go-2", "ours-1"],
+  ])("condemns %s for taking the lease of %s early", (by, from) => {
+    expect(violations(taken(2_700, by, from), [])).toMatchObject([
+      expect.stringMatching(/^taken 2700 ms .* by the record/),
+      expect.stringMatching(/^taken 2700 ms .* by the watch/),
     ]);
+  });
+
+  it("leaves client-go to be a second early with itself", () => {
     expect(violations(taken(2_100, "client-go-2"), [])).toEqual([]);
     expect(violations(taken(1_900, "client-go-2"), [])).not.toEqual([]);
   });

@@ -22,7 +22,7 @@ const judgeLatencyMs = 250;
 const roundingMs = 2;
 /**
  * client-go compares records with times cut to seconds: of two renewals in one second it notices the first, and counts
- * from there. At the usual timings renewals are further apart; at those of a short test they are not.
+ * from there. Its own leaders renew that often in a short test; between them that is no concern of ours.
  */
 const clientGoBlindnessMs = 1_000;
 
@@ -56,7 +56,9 @@ export function violations(history: readonly Entry[], ourLines: readonly Line[])
   const isOurs = (holder: string) => holder.startsWith("ours-");
   return [
     ...pairs(history).flatMap(([before, after]) => wrongTransitions(before, after)),
-    ...pairs(history).flatMap(([before, after]) => tooEarly(before, after, isOurs(after.holder))),
+    ...pairs(history).flatMap(([before, after]) =>
+      tooEarly(before, after, isOurs(before.holder) || isOurs(after.holder)),
+    ),
     ...wrongTokens(history, ourLines),
     ...workWithoutRight(history, ourLines),
   ];
@@ -71,9 +73,9 @@ function wrongTransitions(before: Entry, after: Entry): string[] {
 }
 
 /** Whoever takes what was not released waits until the holder's time has run out. */
-function tooEarly(before: Entry, after: Entry, byOurs: boolean): string[] {
+function tooEarly(before: Entry, after: Entry, concernsUs: boolean): string[] {
   if (before.holder === "" || after.holder === before.holder || after.holder === "") return [];
-  const blindMs = byOurs ? 0 : clientGoBlindnessMs;
+  const blindMs = concernsUs ? 0 : clientGoBlindnessMs;
   const writtenMs = after.acquireMs - before.renewMs;
   const seenMs = after.seenMs - before.seenMs;
   const problems = [];
