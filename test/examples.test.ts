@@ -84,6 +84,12 @@ describe("examples/elect", () => {
   });
 });
 
+it("npx tenure finds the command in a clone", async () => {
+  const child = spawn(join(root, "node_modules/.bin/tenure"), ["sandbox", "--help"], { stdio: "ignore" });
+  children.push(child);
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
 it("the README's other programs run as they stand", async () => {
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   for (const block of blocks.slice(1)) {
