@@ -90,3 +90,6 @@ export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): Ap
   for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
   return { kind, apiVersion, metadata: merged, ...rest };
 }
+
+/** A value for a message. Not String(): what a client sends may have a toString of its own. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

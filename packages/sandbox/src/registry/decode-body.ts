@@ -2,7 +2,7 @@
 
 import { type Body, readBody } from "../api/body.ts";
 import type { KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, type JsonObject } from "../api/object.ts";
+import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
 import { ApiError, badRequest } from "../api/status.ts";
 import { isKnownType, notRegistered } from "../discovery/resources.ts";
 import { apiVersion, type Kind } from "../kinds/kind.ts";
@@ -40,8 +40,8 @@ export function cannotBeHandled(kind: Kind, why: string): string {
 function checkType(kind: Kind, value: unknown): JsonObject {
   if (!isObject(value))
     throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind})`);
-  const given = String(value.apiVersion || apiVersion(kind));
-  const name = String(value.kind || kind.kind);
+  const given = textOf(value.apiVersion || apiVersion(kind));
+  const name = textOf(value.kind || kind.kind);
   if (given === apiVersion(kind) && name === kind.kind) return value;
   const version = given.slice(given.indexOf("/") + 1);
   const refused = (why: string) =>

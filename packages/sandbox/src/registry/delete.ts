@@ -5,7 +5,7 @@ import type { Admission } from "../admission/admit.ts";
 import { checkNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
 import { readBody } from "../api/body.ts";
 import type { Answer, KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, withMetadata } from "../api/object.ts";
+import { type ApiObject, isObject, textOf, withMetadata } from "../api/object.ts";
 import { badRequest, conflict, field, invalid, notFound, type Status } from "../api/status.ts";
 import { notRegistered } from "../discovery/resources.ts";
 import { serviceAccount } from "../kinds/config.ts";
@@ -198,7 +198,7 @@ async function bodyOptions(context: KindContext): Promise<DeleteOptions> {
   const { value } = await readBody(context, "DeleteOptions");
   if (!isObject(value)) return {};
   if (value.kind !== undefined && value.kind !== "DeleteOptions") {
-    throw badRequest(notRegistered(String(value.apiVersion ?? "meta.k8s.io/v1"), String(value.kind)));
+    throw badRequest(notRegistered(textOf(value.apiVersion ?? "meta.k8s.io/v1"), textOf(value.kind)));
   }
   try {
     return decode(`${META}DeleteOptions`, value).value as DeleteOptions;

@@ -2,7 +2,7 @@
 
 import { BodyError, mediaType, readJson, readYaml } from "../api/body.ts";
 import type { Answer, KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, type JsonObject } from "../api/object.ts";
+import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
 import { ApiError, badRequest, field, invalid } from "../api/status.ts";
 import { apiVersion } from "../kinds/kind.ts";
 import { apply } from "../patch/apply.ts";
@@ -90,7 +90,7 @@ function checked(context: KindContext, value: unknown, options: WriteOptions, sh
 /** As Go prints a map, which is how a refusal shows a strategic merge patch. */
 function printMap(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printMap).join(" ")}]`;
-  if (!isObject(value)) return String(value);
+  if (!isObject(value)) return textOf(value);
   return `map[${Object.keys(value)
     .sort()
     .map((key) => `${key}:${printMap(value[key])}`)
@@ -142,9 +142,9 @@ function decodeApplied(context: KindContext, value: unknown): ApiObject {
   const { kind } = context;
   if (!isObject(value)) throw badRequest("error decoding YAML: expected an object");
   if (value.apiVersion !== apiVersion(kind) || value.kind !== kind.kind) {
-    const version = String(value.apiVersion ?? "");
+    const version = textOf(value.apiVersion ?? "");
     throw badRequest(
-      `invalid object type: ${version.includes("/") ? version : `/${version}`}, Kind=${String(value.kind ?? "")}`,
+      `invalid object type: ${version.includes("/") ? version : `/${version}`}, Kind=${textOf(value.kind ?? "")}`,
     );
   }
   try {

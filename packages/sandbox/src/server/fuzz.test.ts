@@ -126,6 +126,19 @@ test("anything that looks like a Lease, by every way of writing", async () => {
   await alive();
 });
 
+test("types that are no text, and cannot be made into one", async () => {
+  const odd = { toString: "" };
+  for (const body of [{ apiVersion: odd, kind: "Lease" }, { apiVersion: "v1", kind: odd }, { kind: [odd] }]) {
+    for (const [method, path] of [
+      ["POST", LEASES],
+      ["PUT", `${LEASES}/a`],
+      ["DELETE", `${LEASES}/a`],
+    ] as const) {
+      expect((await send(sandbox, method, path, body)).status).toBe(400);
+    }
+  }
+});
+
 test("unknown fields of any name", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary" }), async (name) => {
