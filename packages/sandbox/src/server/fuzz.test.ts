@@ -6,6 +6,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
 import { type Body, CONFIG_MAPS, LEASES, lease, open, send, watch } from "../testing/client.ts";
 
+// The same draws in every run, so that a change is judged by what it changed; another seed looks elsewhere.
+fc.configureGlobal({ seed: Number(process.env.TENURE_FUZZ_SEED ?? 20261115) });
+
 let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await startSandbox({ tls: false });
