@@ -15,6 +15,8 @@ interface Player {
   readonly contestant: Contestant;
   readonly kind: Kind;
   readonly ending: Ending;
+  /** Whether it gives the lease back when told to stop. */
+  readonly releases: boolean;
 }
 
 const handovers = wholeNumber("TENURE_INTEROP_HANDOVERS", 50);
@@ -67,16 +69,16 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
     if (decks[kind].length === 0) decks[kind].push(...shuffled(["release", "kill", "expiry"] as const));
     const ending = decks[kind].pop() as Ending;
     // A Go leader that releases after it was frozen wipes its successor's record (see client-go-semantics W3).
-    const release = kind === "client-go" && ending === "expiry" ? "false" : "true";
+    const releases = kind === "ours" || ending !== "expiry";
     const contestant = contestants.start(kind, {
       namespace,
       name,
       "work-every": "20ms",
-      "release-on-cancel": release,
+      "release-on-cancel": String(releases),
       ...(kind === "ours" ? ourTimings : timings),
     });
     all.push(contestant);
-    return { contestant, kind, ending };
+    return { contestant, kind, ending, releases };
   };
   const withdraw = async ({ contestant, kind, ending }: Player) => {
     decks[kind].push(ending);
@@ -126,8 +128,10 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
     waiting = waiting.filter((player) => player !== successor);
     leader = successor;
   }
-  await Promise.all([...waiting, leader].map(({ contestant }) => contestant.stop()));
-  await released(history);
+  // Those who wait go first, or one of them could still succeed the leader.
+  await Promise.all(waiting.map(({ contestant }) => contestant.stop()));
+  await leader.contestant.stop();
+  if (leader.releases) await released(history);
   endWatch();
 
   console.error(`interop: seed ${seed}, ${history.length} changes of the Lease, ${JSON.stringify(counts)}`);
