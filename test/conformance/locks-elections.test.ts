@@ -142,6 +142,44 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     }
   });
 
+  it("an operator pauses, resumes and hands over to the candidate of choice, by annotations", async () => {
+    const first = start("a");
+    await leads(first);
+    const [second, third] = [start("b"), start("c")];
+    await eventually(
+      () => [second, third].every(({ election }) => election.leader === "a"),
+      "the others know who leads",
+    );
+    await order({ "tenure.dev/paused": "true" });
+    await eventually(() => leaders.length === 0 && first.election.leader === undefined, "nobody leads");
+    expect(first.ended).toEqual(["step-down released"]);
+    await order({ "tenure.dev/paused": null });
+    await eventually(() => leaders.length === 1, "somebody leads again");
+    const [leader] = leaders;
+    const chosen = leader === "c" ? second : third;
+    await order({ "tenure.dev/transfer": `${await transitions()}/${chosen === third ? "c" : "b"}` });
+    await leads(chosen);
+    // Others could have been as fast; that one was chosen shows in who has not led.
+    expect(leaders).toEqual([chosen === third ? "c" : "b"]);
+    await order({ "tenure.dev/step-down": await transitions() });
+    await eventually(() => chosen.ended.length > 0, "it steps down");
+    expect(chosen.ended).toEqual(["step-down released"]);
+  });
+
+  /** One annotation on each object of the lock; null removes it. */
+  async function order(annotations: Record<string, string | null>): Promise<void> {
+    const contentType = "application/merge-patch+json";
+    // Of a lock of two objects an operator needs to know only the newer one.
+    const path = paths.at(-1) as string;
+    await target.request("PATCH", path, { metadata: { annotations } }, { contentType });
+  }
+
+  async function transitions(): Promise<string> {
+    const lock = (await stored()).at(-1);
+    const json = lock?.metadata.annotations?.["control-plane.alpha.kubernetes.io/leader"];
+    return String(json ? JSON.parse(json).leaderTransitions : lock?.spec.leaseTransitions);
+  }
+
   it("get, update and watch on that name, and create, are enough", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
     const member = start("a", kubeconfig);

@@ -29,18 +29,32 @@ export function spread(d: Draft): void {
   d.state.phase = { ...d.state.phase, staggerMs: d.random * staggerRangeMs };
 }
 
+/** The term ends on purpose: the work is told to stop, and renewing goes on until it has. */
+export function drain(d: Draft, reason: "step-down" | "shutdown", cooldownMs: number): void {
+  const { phase } = d.state;
+  if (phase.name !== "leading") return;
+  d.state.phase = { name: "draining", term: phase.term, reason, cooldownMs };
+  d.effects.push({ type: "term-ending", reason });
+}
+
 /** The work must stop now. `valid`: whether it may use the time until the hard deadline for that. */
 export function lose(d: Draft, reason: EndReason, valid: boolean): void {
   const { phase } = d.state;
   if (phase.name !== "leading" && phase.name !== "draining") return;
   cancelRequest(d);
-  d.state.phase = { name: "lost", term: phase.term, reason, valid, overrun: false };
+  const cooldownMs = phase.name === "draining" ? phase.cooldownMs : 0;
+  d.state.phase = { name: "lost", term: phase.term, reason, cooldownMs, valid, overrun: false };
   d.effects.push({ type: "term-lost", reason });
+  if (!valid) d.effects.push({ type: "term-expired" });
 }
 
 /** Somebody else may be working: the time that a lost term had left to stop in is gone. */
 export function invalidate(d: Draft): void {
-  if (d.state.phase.name === "lost") d.state.phase = { ...d.state.phase, valid: false };
+  const { phase } = d.state;
+  if (phase.name !== "lost" || !phase.valid) return;
+  d.state.phase = { ...phase, valid: false };
+  // At the hard deadline it was said already.
+  if (!phase.overrun) d.effects.push({ type: "term-expired" });
 }
 
 /** The term is over and its work has stopped. */

@@ -15,6 +15,6 @@ export type {
   WritePurpose,
 } from "./machine.ts";
 export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./questions.ts";
-export { isRelease, type LeaderRecord, type LockView, sameRecord } from "./record.ts";
+export { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 export { initialState, step } from "./step.ts";
 export { type PresetName, presets, resolveTimings, type TimingOptions, type Timings } from "./timings.ts";

@@ -13,6 +13,8 @@ export interface Config {
   readonly waitWhenAbsent: boolean;
   /** Give up, rather than try again, when the API server says 401 or 403. */
   readonly failWhenDenied: boolean;
+  /** How long this candidate keeps out after an operator told it to step down, for another one to win. */
+  readonly cooldownMs: number;
 }
 
 /**
@@ -62,6 +64,7 @@ export type Phase =
       readonly name: "lost";
       readonly term: Term;
       readonly reason: EndReason;
+      readonly cooldownMs: number;
       /** False as soon as somebody else may be working, even before the hard deadline. */
       readonly valid: boolean;
       readonly overrun: boolean;
@@ -169,6 +172,8 @@ export type Effect =
   | { readonly type: "term-ending"; readonly reason: EndReason }
   /** The work must be gone by the hard deadline, or at once if the term is no longer valid. */
   | { readonly type: "term-lost"; readonly reason: EndReason }
+  /** Nothing of the term may run any more: the hard deadline has come, or somebody else may be working already. */
+  | { readonly type: "term-expired" }
   /** The hard deadline has come and the work has not stopped. */
   | { readonly type: "overrun" }
   | { readonly type: "term-ended"; readonly reason: EndReason; readonly released: boolean }

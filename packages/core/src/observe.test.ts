@@ -80,6 +80,7 @@ describe("while leading", () => {
     const rig = leading();
     expect(rig.observed(held(2, "b"))).toEqual([
       { type: "term-lost", reason: "taken-over" },
+      { type: "term-expired" },
       { type: "leader-changed", leader: "b" },
     ]);
     expect(rig.mayWork).toBe(false);
@@ -141,7 +142,7 @@ describe("while leading", () => {
     const rig = leading();
     rig.wait(3_000);
     rig.freeze(11_750);
-    expect(types(rig.ack(2))).toEqual(["term-lost", "overrun", "leader-changed"]);
+    expect(types(rig.ack(2))).toEqual(["term-lost", "term-expired", "overrun", "leader-changed"]);
     expect(rig.mayWork).toBe(false);
   });
 

@@ -15,6 +15,7 @@ const configs: fc.Arbitrary<Config> = fc.record({
   timings: fc.constantFrom(config.timings, resolveTimings({ preset: "fast-failover" })),
   waitWhenAbsent: fc.boolean(),
   failWhenDenied: fc.boolean(),
+  cooldownMs: fc.constant(2_000),
 });
 const start: Action = { do: "start" };
 const history = fc.array(action, { minLength: 10, maxLength: 120, size: "max" });
@@ -35,7 +36,9 @@ describe("whatever happens", () => {
     for (const type of [
       "term-started",
       "renewed",
+      "term-ending",
       "term-lost",
+      "term-expired",
       "overrun",
       "term-ended",
       "refused",
@@ -49,6 +52,7 @@ describe("whatever happens", () => {
     fc.assert(
       fc.property(configs, fc.nat(), history, fc.boolean(), (given, randomness, actions, isWatching) => {
         const { rig, server } = playedOut(given, randomness, actions);
+        server.annotate({});
         if (isWatching) rig.watchUp();
         for (let turns = 0; turns < 8; turns++) {
           rig.start();

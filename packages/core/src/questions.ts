@@ -1,7 +1,7 @@
 /** What can be asked of a state at a moment. Each answer asks the clock, never a flag that somebody had to set in time. */
 import { elapsedMs, type Instant } from "./instant.ts";
 import type { Attempt, Config, Knowledge, State, Term } from "./machine.ts";
-import { isRelease, type LeaderRecord, sameRecord } from "./record.ts";
+import { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 
 /** The term that is being served, or whose work has not been reported stopped yet. */
 export function termOf(state: State): Term | undefined {
@@ -58,6 +58,28 @@ export function durationMs(config: Config, record: LeaderRecord): number {
   return seconds !== undefined && seconds > 0 ? seconds * 1_000 : config.timings.leaseDurationMs;
 }
 
+/** Whether an operator wants the leader of this lock to stop, if that is the candidate with this configuration. */
+export function isToldToStepDown(config: Config, { record, orders }: LockView): boolean {
+  if (orders === undefined) return false;
+  return (
+    orders.paused === true ||
+    orders.stepDown === record.leaseTransitions ||
+    isForAnother(config, record, orders)
+  );
+}
+
+/** How much longer than it must this candidate waits, because an operator said so: Infinity while nobody is to lead. */
+function orderedToWaitMs(config: Config, { record, orders }: LockView): number {
+  if (orders === undefined) return 0;
+  if (orders.paused) return Number.POSITIVE_INFINITY;
+  // One whole lease for the chosen one; if it does not come, anybody is better than nobody.
+  return isForAnother(config, record, orders) ? config.timings.leaseDurationMs : 0;
+}
+
+function isForAnother(config: Config, record: LeaderRecord, { transfer }: Orders): boolean {
+  return transfer?.transitions === record.leaseTransitions && transfer.to !== config.identity;
+}
+
 /** From when on this candidate may write itself into the lock; undefined while it does not know the lock. */
 export function mayTakeAtMs(config: Config, state: State): number | undefined {
   const { lock } = state;
@@ -72,7 +94,8 @@ export function mayTakeAtMs(config: Config, state: State): number | undefined {
       const { record } = lock.view;
       // A record that this very process wrote is nobody's: its own term is over, and anybody else's would have replaced it.
       const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;
-      return Math.max(state.vanishedHolderUntilMs, isNobodys ? lock.sinceMs : heldUntilMs(config, lock));
+      const freeAtMs = isNobodys ? lock.sinceMs : heldUntilMs(config, lock);
+      return Math.max(state.vanishedHolderUntilMs, freeAtMs) + orderedToWaitMs(config, lock.view);
     }
   }
 }

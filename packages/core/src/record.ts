@@ -13,6 +13,19 @@ export interface LeaderRecord {
   readonly leaseTransitions: number;
 }
 
+/**
+ * What an operator asks of the candidates, written beside the record. An order names the record's leaseTransitions as the
+ * operator read them, so that it is dead as soon as somebody else leads: nobody has to take it back.
+ */
+export interface Orders {
+  /** Nobody is to lead, until this is taken back. */
+  readonly paused?: boolean;
+  /** The leader of this count of transitions is to step down. */
+  readonly stepDown?: number;
+  /** The leader of this count is to step down, and the others leave its succession to one candidate for a while. */
+  readonly transfer?: { readonly transitions: number; readonly to: string };
+}
+
 /** The lock as it was at one moment. */
 export interface LockView {
   readonly uid: string;
@@ -21,6 +34,8 @@ export interface LockView {
   /** Grows with every change of the lock, also over deletion and re-creation. The fencing token is one of these. */
   readonly revision: bigint;
   readonly record: LeaderRecord;
+  /** @default none */
+  readonly orders?: Orders;
   /** The object as it was read, for the lock to write back with nothing dropped. Core never looks inside. */
   readonly object?: unknown;
 }

@@ -11,6 +11,7 @@ import {
   cancelRequest,
   conflicted,
   type Draft,
+  drain,
   endTerm,
   halfOfWhatIsLeftMs,
   lose,
@@ -137,13 +138,6 @@ function stop(d: Draft): void {
   if (d.state.phase.name === "campaigning" && d.state.inFlight?.kind === "read") cancelRequest(d);
 }
 
-function drain(d: Draft, reason: "step-down" | "shutdown", cooldownMs: number): void {
-  const { phase } = d.state;
-  if (phase.name !== "leading") return;
-  d.state.phase = { name: "draining", term: phase.term, reason, cooldownMs };
-  d.effects.push({ type: "term-ending", reason });
-}
-
 function workStopped(d: Draft, cooldownMs: number): void {
   const { phase } = d.state;
   switch (phase.name) {
@@ -166,7 +160,7 @@ function workStopped(d: Draft, cooldownMs: number): void {
       };
       return;
     case "lost":
-      endTerm(d, phase.reason, false, 0);
+      endTerm(d, phase.reason, false, phase.cooldownMs);
       return;
   }
 }
@@ -259,7 +253,9 @@ function perform(d: Draft, task: Task): void {
       lose(d, "renew-deadline", true);
       return;
     case "overrun":
-      if (phase.name === "lost") state.phase = { ...phase, overrun: true };
+      if (phase.name !== "lost") return;
+      state.phase = { ...phase, overrun: true };
+      if (phase.valid) d.effects.push({ type: "term-expired" });
       d.effects.push({ type: "overrun" });
       return;
     case "keep":

@@ -70,7 +70,7 @@ describe("a watch", () => {
     heard();
     server.delete();
     await clock.pass(1);
-    expect(heard()).toEqual(["term-lost", "leader-changed"]);
+    expect(heard()).toEqual(["term-lost", "term-expired", "leader-changed"]);
   });
 
   it("that reports another holder ends the term at once", async () => {

@@ -200,7 +200,7 @@ describe("the guard against suspension", () => {
     heard();
     clock.suspend(20_000);
     await clock.pass(40);
-    expect(heard()).toEqual(["term-lost", "overrun", "leader-changed"]);
+    expect(heard()).toEqual(["term-lost", "term-expired", "overrun", "leader-changed"]);
   });
 
   it("a clock that goes as it should is not worth a step", async () => {

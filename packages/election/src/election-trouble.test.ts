@@ -55,6 +55,47 @@ describe("work that still runs at the hard deadline", () => {
   });
 });
 
+describe("a term that is lost", () => {
+  const signals = ({ term }: { term?: { signal: AbortSignal; lost: AbortSignal; expired: AbortSignal } }) => [
+    term?.signal.aborted,
+    term?.lost.aborted,
+    term?.expired.aborted,
+  ];
+
+  it("is told at the soft end, and again when nothing may run any more", async () => {
+    const { clock, lock, election } = await newLeadingMember({ onOverrun: "report" }, never);
+    lock.cut();
+    await clock.pass(9_990);
+    expect(signals(election)).toEqual([false, false, false]);
+    await clock.pass(10);
+    expect(signals(election)).toEqual([true, true, false]);
+    expect(election.term?.lost.reason).toMatchObject({ code: "TermEnded", reason: "renew-deadline" });
+    await clock.pass(4_740);
+    expect(signals(election)).toEqual([true, true, false]);
+    await clock.pass(10);
+    expect(signals(election)).toEqual([true, true, true]);
+  });
+
+  it("to another holder has no time left at all", async () => {
+    const { clock, server, election } = await newLeadingMember({ onOverrun: "report" }, never);
+    server.put(recordOf("thief"));
+    await clock.pass(1);
+    expect(signals(election)).toEqual([true, true, true]);
+    expect(election.term?.remainingMs()).toBe(0);
+  });
+
+  it("while it was ending on purpose is told as lost from then on", async () => {
+    const { clock, lock, election } = await newLeadingMember({ onOverrun: "report" }, never);
+    election.stepDown();
+    expect(signals(election)).toEqual([true, false, false]);
+    expect(election.term?.signal.reason).toMatchObject({ reason: "step-down" });
+    lock.cut();
+    await clock.pass(10_000);
+    expect(signals(election)).toEqual([true, true, false]);
+    expect(election.term?.lost.reason).toMatchObject({ reason: "renew-deadline" });
+  });
+});
+
 describe("a live process with the same identity", () => {
   it("is not joined: the run rejects, and can be tried again", async () => {
     const server = new MemoryServer(new VirtualClock());

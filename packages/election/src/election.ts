@@ -6,7 +6,7 @@
  * Does not promise that code which never asks `term.isValid()` stops within the millisecond after a pause: a storage that
  * checks `term.token` does (G2).
  */
-import { type EndReason, type Failure, parseDuration } from "@tenure/core";
+import { type Config, type EndReason, type Failure, parseDuration } from "@tenure/core";
 import { Candidate, type Notice } from "./candidate.ts";
 import type { Clock } from "./clock.ts";
 import { Emitter } from "./emitter.ts";
@@ -14,7 +14,7 @@ import type { Engine } from "./engine.ts";
 import { asError, ElectionError, isFromAbort } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
 import { tell } from "./metrics.ts";
-import { type CheckedOptions, checkOptions, type ElectionOptions } from "./options.ts";
+import { checkOptions, type ElectionOptions } from "./options.ts";
 import { overrunMessage } from "./overrun.ts";
 import { endProcess, systemClock, systemRandom, warn } from "./platform.ts";
 import { Term } from "./term.ts";
@@ -54,7 +54,7 @@ interface Service {
 export class Election {
   readonly identity: string;
   readonly #options: ElectionOptions;
-  readonly #checked: CheckedOptions;
+  readonly #config: Config;
   readonly #clock: Clock;
   readonly #events = new Emitter<ElectionEvents>((error) => warn(asError(error)));
   #engine: Engine | undefined;
@@ -63,9 +63,9 @@ export class Election {
 
   constructor(options: ElectionOptions) {
     this.#options = options;
-    this.#checked = checkOptions(options);
+    this.#config = checkOptions(options);
     this.#clock = options.clock ?? systemClock;
-    this.identity = this.#checked.config.identity;
+    this.identity = this.#config.identity;
   }
 
   /** Who leads now, as far as this candidate can know; undefined when nobody's time is running. */
@@ -126,7 +126,7 @@ export class Election {
    * and this candidate keeps out for the cool-down. Does nothing when this process does not lead.
    */
   stepDown({ cooldown }: { readonly cooldown?: string } = {}): void {
-    const cooldownMs = cooldown === undefined ? this.#checked.cooldownMs : parseDuration(cooldown);
+    const cooldownMs = cooldown === undefined ? this.#config.cooldownMs : parseDuration(cooldown);
     if (cooldownMs === undefined) {
       throw new ElectionError(
         "InvalidOptions",
@@ -144,7 +144,7 @@ export class Election {
       return { healthy: false, message: "the term has run out and its work has not stopped" };
     }
     const silentMs = this.#clock.now().monoMs - Math.max(this.#engine.heardAtMs(), this.#run.startedMs);
-    if (silentMs > 2 * this.#checked.config.timings.leaseDurationMs) {
+    if (silentMs > 2 * this.#config.timings.leaseDurationMs) {
       return {
         healthy: false,
         message: `nothing heard of ${this.#options.lock.description} for ${Math.round(silentMs / 1_000)} s`,
@@ -161,7 +161,7 @@ export class Election {
 
   async #makeEngine(): Promise<Engine> {
     const { lock, random = systemRandom, worker = false, onOverrun = "exit" } = this.#options;
-    const { config } = this.#checked;
+    const config = this.#config;
     const onNotice = (notice: Notice) => this.#heard(notice);
     if (!worker || !lock.spec) return new Candidate({ config, lock, clock: this.#clock, random, onNotice });
     const { WorkerEngine } = await import("./worker/host.ts");
@@ -183,8 +183,13 @@ export class Election {
         if (this.#service) this.#events.emit("renewed", this.#service);
         return;
       case "term-ending":
-      case "term-lost":
         this.#service?.term.abort(notice.reason);
+        return;
+      case "term-lost":
+        this.#service?.term.lose(notice.reason);
+        return;
+      case "term-expired":
+        this.#service?.term.expire();
         return;
       case "overrun":
         this.#overrun();
@@ -251,7 +256,7 @@ export class Election {
     const endedByItself = !term.signal.aborted;
     if (endedByItself) term.abort("work-ended");
     if (run.once && !endedByItself) this.#engine?.send({ type: "stop" });
-    this.#engine?.send({ type: "work-stopped", cooldownMs: this.#checked.cooldownMs });
+    this.#engine?.send({ type: "work-stopped", cooldownMs: this.#config.cooldownMs });
     if (run.once && endedByItself) this.#engine?.send({ type: "stop" });
     service.onStopped?.();
   }
@@ -323,9 +328,12 @@ export class Election {
       end();
       return;
     }
-    service.term.abort("renew-deadline");
+    service.term.lose("renew-deadline");
     const deadlineMs = this.#clock.now().monoMs + service.term.remainingMs();
-    const cancelDeadline = this.#clock.at(deadlineMs, () => this.#overrun());
+    const cancelDeadline = this.#clock.at(deadlineMs, () => {
+      service.term.expire();
+      this.#overrun();
+    });
     service.onStopped = () => {
       cancelDeadline();
       end();

@@ -5,6 +5,7 @@ export {
   type Failure,
   type LeaderRecord,
   type LockView,
+  type Orders,
   presets,
   type TimingOptions,
 } from "@tenure/core";
@@ -18,6 +19,7 @@ export { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./locks/annotati
 export { LeaseLock } from "./locks/lease.ts";
 export { MigrationLock } from "./locks/migration.ts";
 export type { ObjectLockOptions } from "./locks/object-lock.ts";
+export { orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export type { ElectionMetrics } from "./metrics.ts";
 export type { ElectionOptions } from "./options.ts";
 export type { Term } from "./term.ts";

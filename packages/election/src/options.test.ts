@@ -88,9 +88,9 @@ describe("timings", () => {
     fc.assert(
       fc.property(seconds, ms, ms, ms, (leaseDuration, renewDeadline, retryPeriod, stopWithin) => {
         const options = { lock, identity: "a", leaseDuration, renewDeadline, retryPeriod, stopWithin };
-        let timings: ReturnType<typeof checkOptions>["config"]["timings"];
+        let timings: ReturnType<typeof checkOptions>["timings"];
         try {
-          ({ timings } = checkOptions(options).config);
+          ({ timings } = checkOptions(options));
         } catch {
           return;
         }
@@ -150,13 +150,15 @@ describe("other options", () => {
   });
 
   it("are passed on", () => {
-    expect(checkOptions({ lock, identity: "a" }).config).toMatchObject({
+    expect(checkOptions({ lock, identity: "a" })).toMatchObject({
       waitWhenAbsent: false,
       failWhenDenied: false,
     });
-    expect(
-      checkOptions({ lock, identity: "a", waitWhenAbsent: true, failWhenDenied: true }).config,
-    ).toMatchObject({ identity: "a", waitWhenAbsent: true, failWhenDenied: true });
+    expect(checkOptions({ lock, identity: "a", waitWhenAbsent: true, failWhenDenied: true })).toMatchObject({
+      identity: "a",
+      waitWhenAbsent: true,
+      failWhenDenied: true,
+    });
   });
 });
 

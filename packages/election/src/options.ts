@@ -45,12 +45,7 @@ export interface ElectionOptions extends TimingOptions {
   readonly random?: () => number;
 }
 
-export interface CheckedOptions {
-  readonly config: Config;
-  readonly cooldownMs: number;
-}
-
-export function checkOptions(options: ElectionOptions): CheckedOptions {
+export function checkOptions(options: ElectionOptions): Config {
   const problems: string[] = [];
   const collect = <T>(check: () => T): T | undefined => {
     try {
@@ -81,7 +76,7 @@ export function checkOptions(options: ElectionOptions): CheckedOptions {
     throw new ElectionError("InvalidOptions", `Cannot set up the election: ${problems.join("; ")}.`);
   }
   const { waitWhenAbsent = false, failWhenDenied = false } = options;
-  return { config: { identity, timings, waitWhenAbsent, failWhenDenied }, cooldownMs };
+  return { identity, timings, waitWhenAbsent, failWhenDenied, cooldownMs };
 }
 
 export type { PresetName };

@@ -12,7 +12,16 @@ export class Term {
   readonly token: bigint;
   /** Aborts when the work should stop. Its reason is an ElectionError with code `TermEnded`. */
   readonly signal: AbortSignal;
+  /**
+   * Aborts when the term is lost: not renewed in time, taken over, deleted. It does not abort when the term ends on purpose,
+   * and may abort while it does. From then on the work must be gone within `remainingMs()`.
+   */
+  readonly lost: AbortSignal;
+  /** Aborts when nothing of the work may run any more: at the hard deadline, or sooner if somebody else may be working. */
+  readonly expired: AbortSignal;
   readonly #controller = new AbortController();
+  readonly #lost = new AbortController();
+  readonly #expired = new AbortController();
   readonly #clock: Clock;
   readonly #validUntil: () => Instant | undefined;
   #isOver = false;
@@ -21,6 +30,8 @@ export class Term {
     this.identity = identity;
     this.token = token;
     this.signal = this.#controller.signal;
+    this.lost = this.#lost.signal;
+    this.expired = this.#expired.signal;
     this.#clock = clock;
     this.#validUntil = validUntil;
   }
@@ -43,11 +54,26 @@ export class Term {
 
   /** @internal */
   abort(reason: EndReason): void {
-    this.#controller.abort(new ElectionError("TermEnded", `The term ended: ${reason}.`, { reason }));
+    this.#controller.abort(endOf(reason));
+  }
+
+  /** @internal */
+  lose(reason: EndReason): void {
+    this.abort(reason);
+    this.#lost.abort(endOf(reason));
+  }
+
+  /** @internal */
+  expire(): void {
+    this.#expired.abort(this.#lost.signal.reason);
   }
 
   /** @internal The work has stopped; what is left of it must not be told that it may go on. */
   close(): void {
     this.#isOver = true;
   }
+}
+
+function endOf(reason: EndReason): ElectionError {
+  return new ElectionError("TermEnded", `The term ended: ${reason}.`, { reason });
 }

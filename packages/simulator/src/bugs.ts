@@ -29,9 +29,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "step.js",
-        find: "endTerm(d, phase.reason, false, 0);",
+        find: 'case "lost":\n            endTerm(d, phase.reason, false, phase.cooldownMs);',
         replace:
-          'd.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: d.at } };',
+          'case "lost": d.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: d.at } };',
       },
       {
         file: "observe.js",

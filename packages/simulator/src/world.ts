@@ -93,7 +93,13 @@ class World {
 
   #tenure(id: string, identity: string, machine: Machine): TenureProcess {
     const { waitWhenAbsent } = this.#plan;
-    const config: Config = { identity, timings: this.#timings, waitWhenAbsent, failWhenDenied: false };
+    const config: Config = {
+      identity,
+      timings: this.#timings,
+      waitWhenAbsent,
+      failWhenDenied: false,
+      cooldownMs: this.#timings.retryPeriodMs,
+    };
     return new TenureProcess(id, config, machine, this.#scheduler, this.#witness);
   }
 

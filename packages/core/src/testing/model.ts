@@ -96,6 +96,12 @@ export class Model {
         return this.#termIsOpen() && !this.#isLost() ? undefined : "there is no term to lose";
       case "renewed":
         return this.#termIsOpen() && !this.#isLost() ? undefined : "there is no term to renew";
+      case "term-expired":
+        if (!this.#isLost() || this.#lastEffect("term-expired") > this.#lastEffect("term-lost"))
+          return "nothing is lost";
+        return this.mayWork({ monoMs: at.monoMs + 21, wallMs: at.wallMs + 21 })
+          ? "the work may still run"
+          : undefined;
       case "overrun":
         if (!this.#isLost() || this.#lastEffect("overrun") > this.#lastEffect("term-lost"))
           return "nothing is lost";
@@ -143,6 +149,7 @@ export class Model {
   #mayTake(sights: readonly Sight[], at: Instant): boolean {
     const last = sights.at(-1);
     if (!last) return false;
+    if (last.view?.orders?.paused) return false;
     const isForeign = last.view && !isRelease(last.view.record) && !this.#sentWith(last.view.record);
     if (isForeign && at.monoMs < last.at.monoMs + this.#durationMs(last)) return false;
     if (!last.view && this.#config.waitWhenAbsent) {

@@ -21,6 +21,7 @@ export const config: Config = {
   timings: resolveTimings(),
   waitWhenAbsent: false,
   failWhenDenied: false,
+  cooldownMs: 2_000,
 };
 
 /** More wake-ups and answers than this in one run are a loop. */
@@ -112,6 +113,7 @@ export class Rig {
       version: String(revision),
       revision: BigInt(revision),
       record: write.record,
+      ...(write.over?.orders && { orders: write.over.orders }),
     };
   }
 

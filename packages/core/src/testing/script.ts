@@ -1,7 +1,7 @@
 /** Runs the histories in testdata. The commands are explained in testdata/README.md. */
 import { parseDuration } from "../duration.ts";
 import type { Answer, Effect, Failure } from "../machine.ts";
-import type { LockView } from "../record.ts";
+import type { LockView, Orders } from "../record.ts";
 import { resolveTimings } from "../timings.ts";
 import { record, uid } from "./records.ts";
 import { failure, type Respond, Rig, type Write } from "./rig.ts";
@@ -142,8 +142,9 @@ class Script {
     if (fields.has("write")) return this.#written(given);
     const revision = fields.get("rev") ?? "0";
     const { lock } = this.#rig.state;
+    const orders = ordersIn(fields.get("orders"));
     if (flags.has("same") && lock.kind === "present") {
-      return { ...lock.view, version: revision, revision: BigInt(revision) };
+      return { ...lock.view, version: revision, revision: BigInt(revision), ...orders };
     }
     const holder = fields.get("holder") ?? "nobody";
     const duration = fields.get("duration");
@@ -157,6 +158,7 @@ class Script {
         renewTime: fields.get("renewed") ?? `renewal ${revision}`,
         leaseTransitions: Number(fields.get("transitions") ?? 0),
       }),
+      ...orders,
     };
   }
 
@@ -183,6 +185,24 @@ function candidate({ flags, fields }: Words): Rig {
     waitWhenAbsent: flags.has("wait-when-absent"),
     failWhenDenied: flags.has("fail-when-denied"),
   });
+}
+
+/** `orders=pause`, `orders=resume`, `orders=step-down:3`, `orders=transfer:3:b`. */
+function ordersIn(text: string | undefined): { orders?: Orders } {
+  if (text === undefined) return {};
+  const [what, transitions, to = ""] = text.split(":");
+  switch (what) {
+    case "pause":
+      return { orders: { paused: true } };
+    case "resume":
+      return { orders: {} };
+    case "step-down":
+      return { orders: { stepDown: Number(transitions) } };
+    case "transfer":
+      return { orders: { transfer: { transitions: Number(transitions), to } } };
+    default:
+      throw new Error(`unknown orders: ${text}`);
+  }
 }
 
 function words(rest: readonly string[]): Words {

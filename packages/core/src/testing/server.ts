@@ -1,6 +1,6 @@
 /** The API server's part, honestly: one lock object and compare-and-swap. */
 import type { Answer } from "../machine.ts";
-import type { LeaderRecord, LockView } from "../record.ts";
+import type { LeaderRecord, LockView, Orders } from "../record.ts";
 import type { Request, Write } from "./rig.ts";
 
 export type Change =
@@ -30,8 +30,9 @@ export class LockServer {
     return this.#store(this.lock?.uid ?? `uid-${this.#uids}`, record);
   }
 
-  annotate(): void {
-    if (this.lock) this.#store(this.lock.uid, this.lock.record);
+  /** An operator's orders, or any other annotation. */
+  annotate(orders = this.lock?.orders): void {
+    if (this.lock) this.#store(this.lock.uid, this.lock.record, orders);
   }
 
   delete(): void {
@@ -49,9 +50,9 @@ export class LockServer {
     return { kind: "found", view: this.put(record) };
   }
 
-  #store(uid: string, record: LeaderRecord): LockView {
+  #store(uid: string, record: LeaderRecord, orders: Orders = this.lock?.orders ?? {}): LockView {
     this.#revision += 1n;
-    this.lock = { uid, version: String(this.#revision), revision: this.#revision, record };
+    this.lock = { uid, version: String(this.#revision), revision: this.#revision, record, orders };
     this.changes.push({ kind: "written", view: this.lock });
     return this.lock;
   }

@@ -22,6 +22,8 @@ export function describeEffect(effect: Effect): string {
       return `term ending (${effect.reason}): the work should stop`;
     case "term-lost":
       return `TERM LOST (${effect.reason}): the work must stop`;
+    case "term-expired":
+      return "TERM EXPIRED: nothing of it may run";
     case "overrun":
       return "OVERRUN: the work should be gone by now";
     case "term-ended":

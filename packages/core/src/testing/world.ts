@@ -25,6 +25,11 @@ export type Action =
   | { readonly do: "watch-up" | "watch-down" | "changed" }
   | { readonly do: "put"; readonly holder: string; readonly seconds: number | undefined }
   | { readonly do: "annotate" | "delete" | "copy" }
+  | {
+      readonly do: "order";
+      readonly what: "pause" | "resume" | "step-down" | "transfer";
+      readonly to: string;
+    }
   | { readonly do: "start" | "stop" | "step-down" | "work-stopped" };
 
 const spanMs = fc.oneof(
@@ -61,6 +66,14 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   ),
   weighted(2, fc.record({ do: fc.constantFrom("annotate", "delete", "delete", "copy") })),
+  weighted(
+    2,
+    fc.record({
+      do: fc.constant("order"),
+      what: fc.constantFrom("pause", "resume", "resume", "step-down", "transfer"),
+      to: fc.constantFrom("a", "b"),
+    }),
+  ),
   weighted(
     4,
     fc.record({ do: fc.constantFrom("start", "start", "stop", "step-down", "work-stopped", "work-stopped") }),
@@ -148,9 +161,20 @@ export class World {
         );
         return;
       case "annotate":
-      case "delete":
-        server[action.do]();
+        server.annotate();
         return;
+      case "delete":
+        server.delete();
+        return;
+      case "order": {
+        const transitions = server.lock?.record.leaseTransitions ?? 0;
+        server.annotate({
+          ...(action.what === "pause" && { paused: true }),
+          ...(action.what === "step-down" && { stepDown: transitions }),
+          ...(action.what === "transfer" && { transfer: { transitions, to: action.to } }),
+        });
+        return;
+      }
       case "copy": {
         const before = server.lock;
         server.delete();

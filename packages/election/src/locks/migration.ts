@@ -142,6 +142,8 @@ export class MigrationLock implements Lock {
     const newest = from && to ? (from.revision > to.revision ? from : to) : (from ?? to);
     if (!newest) return { kind: "absent" };
     if (newest.revision > this.#revision) this.#revision = newest.revision;
+    // Whoever gives orders may know only one of the two.
+    const orders = to?.orders ?? from?.orders;
     return {
       kind: "found",
       view: {
@@ -149,6 +151,7 @@ export class MigrationLock implements Lock {
         version: `${from?.version ?? "-"}/${to?.version ?? "-"}`,
         revision: from && to ? newest.revision : this.#revision,
         record: from && to ? joined(from.record, to.record) : this.#half(newest.record),
+        ...(orders && { orders }),
         object: both,
       },
     };

@@ -9,6 +9,7 @@ import { ElectionError } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
 import { answerTo, failureFrom } from "./answers.ts";
+import { ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
 
 export interface ObjectLockOptions {
@@ -175,7 +176,15 @@ export class ObjectLock implements Lock {
   #view(object: KubeObject): LockView {
     const revision = revisionOf(object);
     const record = this.#kind.read(object);
-    return { uid: object.metadata.uid ?? "", version: String(revision), revision, record, object };
+    const orders = ordersFrom(object.metadata.annotations);
+    return {
+      uid: object.metadata.uid ?? "",
+      version: String(revision),
+      revision,
+      record,
+      ...(orders && { orders }),
+      object,
+    };
   }
 
   #newObject(): KubeObject {

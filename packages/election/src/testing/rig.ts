@@ -9,6 +9,7 @@ export const config: Config = {
   timings: resolveTimings(),
   waitWhenAbsent: false,
   failWhenDenied: false,
+  cooldownMs: 2_000,
 };
 
 export interface Rig {
