@@ -138,6 +138,30 @@ test("generateName makes a name of the prefix and five letters", async () => {
   expect(body.metadata.generateName).toBe("election-");
 });
 
+test("a name that is taken is told so, and whether it was to be generated or is on its way out", async () => {
+  const twice = async (name: string, metadata: object) => {
+    await target.request("POST", leases, { metadata: { name, finalizers: ["example.com/wait"] } });
+    const { status, body, headers } = await target.request("POST", leases, {
+      metadata: { name, ...metadata },
+    });
+    expect(status).toBe(409);
+    return { message: body.message, wait: body.details.retryAfterSeconds, header: headers["retry-after"] };
+  };
+  const unique = "the server was not able to generate a unique name for the object";
+  expect(await twice("a", {})).toEqual({ message: 'leases.coordination.k8s.io "a" already exists' });
+  expect(await twice("a", { generateName: "x-" })).toEqual({
+    message: `leases.coordination.k8s.io "a" already exists, ${unique}`,
+    wait: 1,
+    header: "1",
+  });
+  await target.request("DELETE", `${leases}/a`);
+  expect(await twice("a", { generateName: "x-" })).toEqual({
+    message: `object is being deleted: leases.coordination.k8s.io "a" already exists, ${unique}`,
+    wait: 1,
+    header: "1",
+  });
+});
+
 test("a dry run answers as the write would, and writes nothing", async () => {
   const { status, body } = await target.request(
     "POST",

@@ -65,6 +65,16 @@ test("an object of another kind or version is refused", async () => {
   );
 });
 
+test("a field manager that cannot be printed is refused", async () => {
+  const manager = encodeURIComponent("é\u{c11e6}\n");
+  const { status, body } = await target.request("POST", `${leases}?fieldManager=${manager}`, lease("a"));
+  expect(status).toBe(422);
+  const invalid = String.raw`fieldManager: Invalid value: "é\U000c11e6\n": invalid character`;
+  expect(body.message).toBe(
+    `CreateOptions.meta.k8s.io "" is invalid: [${invalid} U+C11E6 (at position 2), ${invalid} U+000A (at position 6)]`,
+  );
+});
+
 test("kind and apiVersion may be left out", async () => {
   expect((await target.request("POST", leases, { metadata: { name: "a" } })).status).toBe(201);
 });

@@ -135,6 +135,35 @@ test("unknown fields are dropped with a warning by default", async () => {
   expect(headers.warning).toBe('299 - "unknown field \\"spec.holder\\""');
 });
 
+test.each([
+  ["that Unicode has not assigned", "\u{c11e6}", String.raw`\U000c11e6`],
+  ["that show nothing", "\u200b\u00ad", String.raw`\u200b\u00ad`],
+  ["that are control characters", "a\u0001\u007f\u0085\n", String.raw`a\x01\x7f\u0085\n`],
+  ["that are half of a surrogate pair", "\ud800", "\ufffd"],
+  ["that quotes are made of", 'q"\\', String.raw`q\"\\`],
+  ["of any language", "größe", "größe"],
+  ["of names that every object in JavaScript has", "__proto__", "__proto__"],
+])("characters %s are shown in a warning so that a header can carry them", async (_, name, shown) => {
+  const body = `{"metadata":{"name":"a"},"spec":{${JSON.stringify(name)}:1,${JSON.stringify(name)}:2}}`;
+  const { status, headers } = await target.request("POST", leases, body);
+  expect(status).toBe(201);
+  const quoted = `unknown field "spec.${shown}"`.replace(/[\\"]/g, "\\$&");
+  expect(Buffer.from(String(headers.warning), "latin1").toString()).toBe(`299 - "${quoted}"`);
+  const strict = await target.request("POST", `${leases}?fieldValidation=Strict`, body);
+  expect(strict.status).toBe(400);
+  expect(strict.body.message).toContain(`strict decoding error: unknown field "spec.${shown}"`);
+});
+
+test.each([
+  ["a hundred are told of", 1000, 10, 100],
+  ["long ones until a client would have too much to read", 30, 300, 16],
+])("of many unknown fields %s", async (_, count, length, told) => {
+  const names = Array.from({ length: count }, (_, index) => String(index).padStart(length, "f"));
+  const { status, headers } = await create(Object.fromEntries(names.map((name) => [name, 1])));
+  expect(status).toBe(201);
+  expect(String(headers.warning).split("299 - ")).toHaveLength(told + 1);
+});
+
 test("unknown fields are dropped silently when validation is off", async () => {
   const { status, body, headers } = await create({ holder: "x" }, "?fieldValidation=Ignore");
   expect(status).toBe(201);

@@ -1,7 +1,8 @@
-// The objects that are there from the start: the namespaces and the roles of Kubernetes, as far as they have a meaning
-// here. What somebody changed or deleted afterwards stays as it is.
-
-import { FIRST_NAMESPACES } from "./admission/namespace-lifecycle.ts";
+/**
+ * The objects that are there from the start: the namespaces and the roles of Kubernetes, as far as they have a meaning
+ * here. What somebody changed or deleted afterwards stays as it is.
+ */
+import { firstNamespaces } from "./admission/namespace-lifecycle.ts";
 import type { ApiObject } from "./api/object.ts";
 import { apiVersion, type Kind, keyOf } from "./kinds/kind.ts";
 import { namespace } from "./kinds/namespace.ts";
@@ -10,11 +11,11 @@ import type { Platform } from "./platform.ts";
 import { formatTime } from "./schema/time.ts";
 import type { Store } from "./store/store.ts";
 
-const RBAC_GROUP = "rbac.authorization.k8s.io";
+const rbacGroup = "rbac.authorization.k8s.io";
 
-const READ = ["get", "list", "watch"];
-const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
-const CORE = [
+const readVerbs = ["get", "list", "watch"];
+const writeVerbs = ["create", "delete", "deletecollection", "patch", "update"];
+const coreResources = [
   "configmaps",
   "endpoints",
   "pods",
@@ -23,7 +24,7 @@ const CORE = [
   "services/status",
   "serviceaccounts",
 ];
-const APPS = [
+const appsResources = [
   "deployments",
   "deployments/scale",
   "deployments/status",
@@ -31,30 +32,38 @@ const APPS = [
   "replicasets/scale",
   "replicasets/status",
 ];
-const RBAC = ["roles", "rolebindings"];
+const rbacResources = ["roles", "rolebindings"];
 
-const VIEW: PolicyRule[] = [
-  { apiGroups: [""], resources: [...CORE, "events", "namespaces", "namespaces/status"], verbs: READ },
-  { apiGroups: ["apps"], resources: APPS, verbs: READ },
-  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: READ },
+const viewRules: PolicyRule[] = [
+  {
+    apiGroups: [""],
+    resources: [...coreResources, "events", "namespaces", "namespaces/status"],
+    verbs: readVerbs,
+  },
+  { apiGroups: ["apps"], resources: appsResources, verbs: readVerbs },
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: readVerbs },
 ];
-const EDIT: PolicyRule[] = [
-  ...VIEW,
-  { apiGroups: [""], resources: ["secrets"], verbs: READ },
+const editRules: PolicyRule[] = [
+  ...viewRules,
+  { apiGroups: [""], resources: ["secrets"], verbs: readVerbs },
   { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
-  { apiGroups: [""], resources: [...CORE.filter((name) => !name.includes("/")), "secrets"], verbs: WRITE },
+  {
+    apiGroups: [""],
+    resources: [...coreResources.filter((name) => !name.includes("/")), "secrets"],
+    verbs: writeVerbs,
+  },
   { apiGroups: [""], resources: ["serviceaccounts/token", "events"], verbs: ["create"] },
-  { apiGroups: ["apps"], resources: APPS, verbs: WRITE },
-  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: [...WRITE, ...READ] },
+  { apiGroups: ["apps"], resources: appsResources, verbs: writeVerbs },
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: [...writeVerbs, ...readVerbs] },
 ];
-const ADMIN: PolicyRule[] = [
-  ...EDIT,
-  { apiGroups: [RBAC_GROUP], resources: RBAC, verbs: [...WRITE, ...READ] },
+const adminRules: PolicyRule[] = [
+  ...editRules,
+  { apiGroups: [rbacGroup], resources: rbacResources, verbs: [...writeVerbs, ...readVerbs] },
   { apiGroups: ["authorization.k8s.io"], resources: ["localsubjectaccessreviews"], verbs: ["create"] },
 ];
 
-const PUBLIC_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
-const DISCOVERY_PATHS = [
+const publicPaths = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const discoveryPaths = [
   "/api",
   "/api/*",
   "/apis",
@@ -71,7 +80,7 @@ interface RoleDefinition {
   groups?: string[];
 }
 
-const ROLES: RoleDefinition[] = [
+const firstRoles: RoleDefinition[] = [
   {
     name: "cluster-admin",
     rules: [
@@ -80,9 +89,9 @@ const ROLES: RoleDefinition[] = [
     ],
     groups: ["system:masters"],
   },
-  { name: "admin", rules: ADMIN },
-  { name: "edit", rules: EDIT },
-  { name: "view", rules: VIEW },
+  { name: "admin", rules: adminRules },
+  { name: "edit", rules: editRules },
+  { name: "view", rules: viewRules },
   {
     name: "system:basic-user",
     rules: [
@@ -97,18 +106,18 @@ const ROLES: RoleDefinition[] = [
   },
   {
     name: "system:discovery",
-    rules: [{ nonResourceURLs: DISCOVERY_PATHS, verbs: ["get"] }],
+    rules: [{ nonResourceURLs: discoveryPaths, verbs: ["get"] }],
     groups: ["system:authenticated"],
   },
   {
     name: "system:public-info-viewer",
-    rules: [{ nonResourceURLs: PUBLIC_PATHS, verbs: ["get"] }],
+    rules: [{ nonResourceURLs: publicPaths, verbs: ["get"] }],
     groups: ["system:authenticated", "system:unauthenticated"],
   },
 ];
 
 export async function createFirstObjects(store: Store, platform: Platform): Promise<void> {
-  for (const name of FIRST_NAMESPACES) {
+  for (const name of firstNamespaces) {
     const labels = { "kubernetes.io/metadata.name": name };
     await createOnce(
       store,
@@ -119,7 +128,7 @@ export async function createFirstObjects(store: Store, platform: Platform): Prom
       labels,
     );
   }
-  for (const { name, rules, groups } of ROLES) {
+  for (const { name, rules, groups } of firstRoles) {
     await createOnce(
       store,
       platform,
@@ -144,8 +153,8 @@ async function bindClusterRole(
   role: string,
   groups: string[],
 ): Promise<void> {
-  const roleRef = { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: role };
-  const subjects = groups.map((group) => ({ kind: "Group", apiGroup: RBAC_GROUP, name: group }));
+  const roleRef = { apiGroup: rbacGroup, kind: "ClusterRole", name: role };
+  const subjects = groups.map((group) => ({ kind: "Group", apiGroup: rbacGroup, name: group }));
   const labels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
   await createOnce(store, platform, clusterRoleBinding, name, { roleRef, subjects }, labels);
 }

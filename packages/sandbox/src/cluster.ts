@@ -1,7 +1,8 @@
-// What all API servers over one store share: its identity (CA, keys, the administrator's token), its authenticator and
-// authorizer, its first objects, and the housekeeping. It is made once for each store, so that two servers over one
-// store behave as one (D6).
-
+/**
+ * What all API servers over one store share: its identity (CA, keys, the administrator's token), its authenticator and
+ * authorizer, its first objects, and the housekeeping. It is made once for each store, so that two servers over one
+ * store behave as one (D6).
+ */
 import { type Authenticator, createAuthenticator } from "./authentication/authenticate.ts";
 import { ServiceAccountTokens } from "./authentication/service-account-tokens.ts";
 import { type Authorizer, createAuthorizer } from "./authorization/authorizer.ts";

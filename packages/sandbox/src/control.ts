@@ -1,12 +1,13 @@
-// Faults from another process than the sandbox's: what `tenure sandbox faults …` uses. It finds the sandbox through
-// its kubeconfig.
-
+/**
+ * Faults from another process than the sandbox's: what `tenure sandbox faults …` uses. It finds the sandbox through
+ * its kubeconfig.
+ */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { SandboxError } from "./errors.ts";
 import { type FaultSpec, parseFault } from "./faults/fault.ts";
 import type { ListedFault } from "./faults/faults.ts";
-import { ADMIN_PATH } from "./server/admin.ts";
+import { adminPath } from "./server/admin.ts";
 
 export interface SandboxControl {
   /** Adds a fault; returns the id to remove it by. */
@@ -20,7 +21,7 @@ export interface SandboxControl {
   restart(): Promise<void>;
 }
 
-const TIMEOUT_MS = 10_000;
+const requestTimeoutMs = 10_000;
 
 interface Endpoint {
   server: URL;
@@ -32,7 +33,7 @@ interface Endpoint {
 export async function connectSandbox(kubeconfig: string): Promise<SandboxControl> {
   const endpoint = await parseKubeconfig(kubeconfig);
   const call = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
-    const { status, json } = await send(endpoint, method, `${ADMIN_PATH}${path}`, body);
+    const { status, json } = await send(endpoint, method, `${adminPath}${path}`, body);
     if (status === 200) return json;
     const { origin } = endpoint.server;
     const why = String(json.message ?? `it answered ${status}`);
@@ -43,7 +44,7 @@ export async function connectSandbox(kubeconfig: string): Promise<SandboxControl
     addFault: async (spec) => (await call("POST", "faults", parseFault(spec))).id as number,
     listFaults: async () => (await call("GET", "faults")).faults as ListedFault[],
     async removeFault(id) {
-      const { status } = await send(endpoint, "DELETE", `${ADMIN_PATH}faults/${id}`);
+      const { status } = await send(endpoint, "DELETE", `${adminPath}faults/${id}`);
       return status === 200;
     },
     clearFaults: async () => void (await call("DELETE", "faults")),
@@ -81,7 +82,7 @@ function send({ server, token, ca }: Endpoint, method: string, path: string, bod
       port: server.port,
       method,
       path,
-      timeout: TIMEOUT_MS,
+      timeout: requestTimeoutMs,
       headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
       agent: false as const,
     };
@@ -90,7 +91,7 @@ function send({ server, token, ca }: Endpoint, method: string, path: string, bod
       reject(
         new SandboxError("NOT_REACHABLE", `Cannot reach a sandbox at ${server.origin}: ${why}`, { cause }),
       );
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
+    request.on("timeout", () => request.destroy(new Error(`no answer within ${requestTimeoutMs / 1000} s`)));
     request.on("error", (error: NodeJS.ErrnoException) =>
       fail(
         error.code === "ECONNREFUSED"

@@ -1,5 +1,7 @@
-// The one error class that users of the library meet. What the HTTP API answers is not an error of the library but a
-// Status object: see api/status.ts.
+/**
+ * The one error class that users of the library meet. What the HTTP API answers is not an error of the library but a
+ * Status object: see api/status.ts.
+ */
 
 export type SandboxErrorCode =
   /** An option or a fault is not valid; the message names it and quotes the value. */

@@ -1,12 +1,13 @@
-// The secrets of a sandbox. They live in its store, so that a kubeconfig stays good when a sandbox with a data
-// directory starts again, and so that two servers over one store accept each other's tokens.
-
+/**
+ * The secrets of a sandbox. They live in its store, so that a kubeconfig stays good when a sandbox with a data
+ * directory starts again, and so that two servers over one store accept each other's tokens.
+ */
 import { type KeyAndCertificate, newAuthority, newKeyPem } from "./certificates/certificate.ts";
 import type { Platform } from "./platform.ts";
 import type { Store } from "./store/store.ts";
 
 /** No kind has this prefix, so no request can read it. */
-const KEY = "/registry/tenure.dev/identity";
+const identityKey = "/registry/tenure.dev/identity";
 
 interface Identity {
   authority: KeyAndCertificate;
@@ -15,7 +16,7 @@ interface Identity {
 }
 
 export async function loadIdentity(store: Store, platform: Platform): Promise<Identity> {
-  const stored = await store.commit(KEY, (current) => {
+  const stored = await store.commit(identityKey, (current) => {
     if (current) return undefined;
     const identity: Identity = {
       authority: newAuthority("tenure-sandbox-ca", platform),

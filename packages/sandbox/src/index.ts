@@ -1,4 +1,4 @@
-// A Kubernetes API in one Node process: to try, develop and test against.
+/** A Kubernetes API in one Node process: to try, develop and test against. */
 
 export type { KeyAndCertificate } from "./certificates/certificate.ts";
 export { connectSandbox, type SandboxControl } from "./control.ts";

@@ -1,5 +1,4 @@
-// kubectl as a client. Where there is none these tests are skipped, and say so.
-
+/** kubectl as a client. Where there is none these tests are skipped, and say so. */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -38,7 +37,7 @@ function kubectl(
   });
 }
 
-const MANIFEST = `
+const deploymentManifest = `
 apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata: {name: election, labels: {app: demo}}
@@ -61,16 +60,16 @@ describe.skipIf(!found)(
   "kubectl",
   () => {
     test("apply creates, leaves alone, and configures", async () => {
-      const first = await kubectl("apply -f -", { stdin: MANIFEST });
+      const first = await kubectl("apply -f -", { stdin: deploymentManifest });
       expect(first).toMatchObject({
         code: 0,
         out: "lease.coordination.k8s.io/election created\ndeployment.apps/demo created\n",
       });
-      const second = await kubectl("apply -f -", { stdin: MANIFEST });
+      const second = await kubectl("apply -f -", { stdin: deploymentManifest });
       expect(second.out).toBe(
         "lease.coordination.k8s.io/election unchanged\ndeployment.apps/demo unchanged\n",
       );
-      const third = await kubectl("apply -f -", { stdin: MANIFEST.replace("demo:1", "demo:2") });
+      const third = await kubectl("apply -f -", { stdin: deploymentManifest.replace("demo:1", "demo:2") });
       expect(third.out).toContain("deployment.apps/demo configured");
       const image = await kubectl(
         "get deployment demo -o jsonpath={.spec.template.spec.containers[0].image}",
@@ -80,7 +79,7 @@ describe.skipIf(!found)(
 
     test("apply refuses a field that there is not", async () => {
       const { code, err } = await kubectl("apply -f -", {
-        stdin: MANIFEST.replace("holderIdentity", "holder"),
+        stdin: deploymentManifest.replace("holderIdentity", "holder"),
       });
       expect(code).toBe(1);
       expect(err).toContain('strict decoding error: unknown field "spec.holder"');

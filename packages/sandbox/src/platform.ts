@@ -1,6 +1,7 @@
-// Everything that the sandbox takes from outside itself: time, timers, randomness. Nothing else in this package may
-// touch them (house-rules.test.ts), so a test can hand in its own.
-
+/**
+ * Everything that the sandbox takes from outside itself: time, timers, randomness. Nothing else in this package may
+ * touch them (house-rules.test.ts), so a test can hand in its own.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 
 export interface Timer {

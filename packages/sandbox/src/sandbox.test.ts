@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
 import { openStore } from "./store/open.ts";
-import { LEASES, lease, send, watch } from "./testing/client.ts";
+import { lease, leasesPath, send, watch } from "./testing/client.ts";
 
 const running: Sandbox[] = [];
 const temporary: string[] = [];
@@ -27,20 +27,20 @@ test("it speaks TLS with a certificate of its own CA, and needs a token", async 
   const sandbox = await start();
   expect(sandbox.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect((await send(sandbox, "GET", "/version")).body.gitVersion).toMatch(/^v1\.\d+\.\d+\+tenure-sandbox$/);
-  expect((await send(sandbox, "GET", LEASES, undefined, { token: "" })).status).toBe(403);
-  expect((await send(sandbox, "GET", LEASES, undefined, { token: "wrong" })).status).toBe(401);
+  expect((await send(sandbox, "GET", leasesPath, undefined, { token: "" })).status).toBe(403);
+  expect((await send(sandbox, "GET", leasesPath, undefined, { token: "wrong" })).status).toBe(401);
 });
 
 test("it speaks plain HTTP if told to", async () => {
   const sandbox = await start({ tls: false });
   expect(sandbox.url).toMatch(/^http:/);
   expect(sandbox.caPem).toBe("");
-  expect((await send(sandbox, "GET", LEASES)).status).toBe(200);
+  expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
 });
 
 test("with anonymous access no token is needed", async () => {
   const sandbox = await start({ anonymous: true });
-  expect((await send(sandbox, "POST", LEASES, lease("a"), { token: "" })).status).toBe(201);
+  expect((await send(sandbox, "POST", leasesPath, lease("a"), { token: "" })).status).toBe(201);
 });
 
 test("a client certificate of its CA says who the client is", async () => {
@@ -63,7 +63,7 @@ test("a client certificate of its CA says who the client is", async () => {
 test("a certificate of another CA is nobody's", async () => {
   const [sandbox, other] = [await start(), await start()];
   const { keyPem, certificatePem } = other.clientCertificate("jane", ["system:masters"]);
-  const { status } = await send(sandbox, "GET", LEASES, undefined, {
+  const { status } = await send(sandbox, "GET", leasesPath, undefined, {
     token: "",
     key: keyPem,
     cert: certificatePem,
@@ -89,7 +89,7 @@ test("a ServiceAccount has a directory as in a pod, which goes with the sandbox"
   expect(await readFile(join(mounted, "ca.crt"), "utf8")).toBe(sandbox.caPem);
   expect(await readFile(join(mounted, "namespace"), "utf8")).toBe("default");
   expect(`https://${env.KUBERNETES_SERVICE_HOST}:${env.KUBERNETES_SERVICE_PORT}`).toBe(sandbox.url);
-  const { status, body } = await send(sandbox, "GET", LEASES, undefined, { token });
+  const { status, body } = await send(sandbox, "GET", leasesPath, undefined, { token });
   expect(status).toBe(403);
   expect(body.message).toContain("system:serviceaccount:default:candidate");
   await sandbox.close();
@@ -100,7 +100,7 @@ test("a token dies with its ServiceAccount", async () => {
   const sandbox = await start();
   const { token } = await sandbox.serviceAccount("default", "candidate");
   await send(sandbox, "DELETE", "/api/v1/namespaces/default/serviceaccounts/candidate");
-  expect((await send(sandbox, "GET", LEASES, undefined, { token })).status).toBe(401);
+  expect((await send(sandbox, "GET", leasesPath, undefined, { token })).status).toBe(401);
 });
 
 test("a ServiceAccount in a namespace that is not there is refused with the way out", async () => {
@@ -113,40 +113,46 @@ test("a ServiceAccount in a namespace that is not there is refused with the way 
 
 test("a restart in place keeps port and data, and cuts what was open", async () => {
   const sandbox = await start();
-  const { body } = await send(sandbox, "POST", LEASES, lease("a"));
-  const watching = await watch(sandbox, `${LEASES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  const { body } = await send(sandbox, "POST", leasesPath, lease("a"));
+  const watching = await watch(
+    sandbox,
+    `${leasesPath}?watch=1&resourceVersion=${body.metadata.resourceVersion}`,
+  );
   await sandbox.restart();
   await watching.ended;
-  const again = await send(sandbox, "GET", `${LEASES}/a`);
+  const again = await send(sandbox, "GET", `${leasesPath}/a`);
   expect(again.body.metadata.uid).toBe(body.metadata.uid);
-  const resumed = await watch(sandbox, `${LEASES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
-  await send(sandbox, "DELETE", `${LEASES}/a`);
+  const resumed = await watch(
+    sandbox,
+    `${leasesPath}?watch=1&resourceVersion=${body.metadata.resourceVersion}`,
+  );
+  await send(sandbox, "DELETE", `${leasesPath}/a`);
   expect((await resumed.next()).type).toBe("DELETED");
   resumed.close();
 });
 
 test("a compaction makes watches from before it fail with 410", async () => {
   const sandbox = await start();
-  const { body } = await send(sandbox, "POST", LEASES, lease("a"));
-  await send(sandbox, "POST", LEASES, lease("b"));
+  const { body } = await send(sandbox, "POST", leasesPath, lease("a"));
+  await send(sandbox, "POST", leasesPath, lease("b"));
   sandbox.compact();
-  const late = await watch(sandbox, `${LEASES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+  const late = await watch(sandbox, `${leasesPath}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
   expect(await late.next()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
 });
 
 test("a page of a list that was compacted away gets 410, and a token to go on with", async () => {
   const sandbox = await start();
-  for (const name of ["a", "b", "c"]) await send(sandbox, "POST", LEASES, lease(name));
-  const first = await send(sandbox, "GET", `${LEASES}?limit=1`);
-  await send(sandbox, "POST", LEASES, lease("d"));
+  for (const name of ["a", "b", "c"]) await send(sandbox, "POST", leasesPath, lease(name));
+  const first = await send(sandbox, "GET", `${leasesPath}?limit=1`);
+  await send(sandbox, "POST", leasesPath, lease("d"));
   sandbox.compact();
   const { status, body } = await send(
     sandbox,
     "GET",
-    `${LEASES}?limit=1&continue=${first.body.metadata.continue}`,
+    `${leasesPath}?limit=1&continue=${first.body.metadata.continue}`,
   );
   expect(status).toBe(410);
-  const rest = await send(sandbox, "GET", `${LEASES}?continue=${body.metadata.continue}`);
+  const rest = await send(sandbox, "GET", `${leasesPath}?continue=${body.metadata.continue}`);
   expect(rest.body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual([
     "b",
     "c",
@@ -159,12 +165,12 @@ test("two servers over one store behave as one", async () => {
   const [one, two] = [await start({ store }), await start({ store })];
   expect(two.adminToken).toBe(one.adminToken);
   expect(two.caPem).toBe(one.caPem);
-  const watching = await watch(two, `${LEASES}?watch=1`);
-  const { body } = await send(one, "POST", LEASES, lease("a"));
+  const watching = await watch(two, `${leasesPath}?watch=1`);
+  const { body } = await send(one, "POST", leasesPath, lease("a"));
   expect((await watching.next()).object.metadata.uid).toBe(body.metadata.uid);
   const answers = await Promise.all(
     [one, two].map((server) =>
-      send(server, "PUT", `${LEASES}/a`, { ...body, spec: { holderIdentity: server.url } }),
+      send(server, "PUT", `${leasesPath}/a`, { ...body, spec: { holderIdentity: server.url } }),
     ),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -178,16 +184,16 @@ test("two servers over one store behave as one", async () => {
 test("with a data directory everything is there after a restart: objects, revision, CA and tokens", async () => {
   const dataDir = join(await directory(), "data");
   const first = await start({ dataDir });
-  const { body } = await send(first, "POST", LEASES, lease("a", { holderIdentity: "x" }));
+  const { body } = await send(first, "POST", leasesPath, lease("a", { holderIdentity: "x" }));
   const { token } = await first.serviceAccount("default", "candidate");
   await first.close();
   const second = await start({ dataDir });
   expect(second.adminToken).toBe(first.adminToken);
   expect(second.caPem).toBe(first.caPem);
-  const found = await send(second, "GET", `${LEASES}/a`);
+  const found = await send(second, "GET", `${leasesPath}/a`);
   expect(found.body).toEqual(body);
-  expect((await send(second, "GET", LEASES, undefined, { token })).status).toBe(403);
-  const next = await send(second, "POST", LEASES, lease("b"));
+  expect((await send(second, "GET", leasesPath, undefined, { token })).status).toBe(403);
+  const next = await send(second, "POST", leasesPath, lease("b"));
   expect(Number(next.body.metadata.resourceVersion)).toBeGreaterThan(Number(body.metadata.resourceVersion));
 });
 
@@ -213,7 +219,7 @@ test("closing while it restarts leaves nothing that listens", async () => {
   const restarting = sandbox.restart();
   await sandbox.close();
   await restarting;
-  await expect(send(sandbox, "GET", LEASES)).rejects.toThrow("ECONNREFUSED");
+  await expect(send(sandbox, "GET", leasesPath)).rejects.toThrow("ECONNREFUSED");
 });
 
 test("closing twice is closing once", async () => {

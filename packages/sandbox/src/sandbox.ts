@@ -1,5 +1,4 @@
-// The sandbox as users of the library meet it.
-
+/** The sandbox as users of the library meet it. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -67,7 +66,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const RESTART_DELAY_MS = 50;
+const restartDelayMs = 50;
 
 /** Starts a Kubernetes API in this process. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -119,7 +118,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   /** Late enough for the answer to be out. */
   function restartSoon() {
-    platform.after(RESTART_DELAY_MS, () => {
+    platform.after(restartDelayMs, () => {
       if (!closed) void restart();
     });
   }

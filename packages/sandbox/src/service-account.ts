@@ -1,6 +1,7 @@
-// What a pod finds mounted: token, ca.crt and namespace of its ServiceAccount, so that the same code that reads
-// credentials in a cluster reads them here.
-
+/**
+ * What a pod finds mounted: token, ca.crt and namespace of its ServiceAccount, so that the same code that reads
+ * credentials in a cluster reads them here.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cluster } from "./cluster.ts";
@@ -27,7 +28,7 @@ interface Request {
   directory: string;
 }
 
-const TOKEN_SECONDS = 365 * 24 * 3600;
+const tokenExpirySeconds = 365 * 24 * 3600;
 
 export async function serviceAccountCredentials(request: Request): Promise<ServiceAccountCredentials> {
   const { cluster, url, caPem, namespace, name, directory } = request;
@@ -49,7 +50,7 @@ export async function serviceAccountCredentials(request: Request): Promise<Servi
     return { kind: "ServiceAccount", apiVersion: "v1", metadata };
   });
   const uid = stored?.value.metadata.uid as string;
-  const { token } = tokens.issue({ namespace, name, uid, seconds: TOKEN_SECONDS });
+  const { token } = tokens.issue({ namespace, name, uid, seconds: tokenExpirySeconds });
   await Promise.all([
     writeFile(join(directory, "token"), token, { mode: 0o600 }),
     writeFile(join(directory, "ca.crt"), caPem),

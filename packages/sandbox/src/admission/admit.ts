@@ -1,5 +1,4 @@
-// Third step of a write: may this object come in, and what has to be filled in? Not for reads.
-
+/** Third step of a write: may this object come in, and what has to be filled in? Not for reads. */
 import type { ApiObject } from "../api/object.ts";
 import type { User } from "../authentication/user.ts";
 import type { Cluster } from "../cluster.ts";

@@ -1,12 +1,11 @@
-// Nothing is created in a namespace that is not there or is going away, and the first namespaces stay.
-
+/** Nothing is created in a namespace that is not there or is going away, and the first namespaces stay. */
 import type { ApiObject } from "../api/object.ts";
 import { ApiError, forbidden, notFound, qualified } from "../api/status.ts";
 import { keyOf } from "../kinds/kind.ts";
 import { namespace } from "../kinds/namespace.ts";
 import type { Admission } from "./admit.ts";
 
-export const FIRST_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
+export const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 export function checkNamespace({ cluster, kind }: Admission, object: ApiObject): void {
   if (!kind.namespaced) return;

@@ -1,7 +1,9 @@
-// Nobody grants more than they have: a role may only hold rules that its writer holds, and a binding may only name a
-// role whose rules its writer holds. The verbs "escalate" and "bind" lift that.
-
+/**
+ * Nobody grants more than they have: a role may only hold rules that its writer holds, and a binding may only name a
+ * role whose rules its writer holds. The verbs "escalate" and "bind" lift that.
+ */
 import { type ApiObject, equal } from "../api/object.ts";
+import { quote } from "../api/quote.ts";
 import { forbidden } from "../api/status.ts";
 import type { Attributes } from "../authorization/authorizer.ts";
 import { ruleAllows } from "../authorization/rules.ts";
@@ -31,7 +33,7 @@ export function checkEscalation(admission: Admission, object: ApiObject, old: Ap
   const held = cluster.authorizer.rules(user, namespace).rules;
   const missing = ((wanted ?? []) as PolicyRule[]).flatMap(single).filter((rule) => !covered(rule, held));
   if (missing.length === 0) return;
-  const who = `user ${JSON.stringify(user.name)} (groups=${goList(user.groups)})`;
+  const who = `user ${quote(user.name)} (groups=${goList(user.groups)})`;
   const list = compact(missing).map(printRule).sort().join("\n");
   throw forbidden(
     { group: kind.group, resource: kind.plural, name },
@@ -39,7 +41,7 @@ export function checkEscalation(admission: Admission, object: ApiObject, old: Ap
   );
 }
 
-const goList = (items: string[]) => `[${items.map((item) => JSON.stringify(item)).join(" ")}]`;
+const goList = (items: string[]) => `[${items.map((item) => quote(item)).join(" ")}]`;
 
 /** One rule for each verb, group, resource and name. */
 function single(rule: PolicyRule): PolicyRule[] {

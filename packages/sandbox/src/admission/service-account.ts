@@ -1,5 +1,4 @@
-// A pod runs as a ServiceAccount, which has to be there.
-
+/** A pod runs as a ServiceAccount, which has to be there. */
 import type { ApiObject } from "../api/object.ts";
 import { forbidden } from "../api/status.ts";
 import { serviceAccount } from "../kinds/config.ts";

@@ -1,5 +1,4 @@
-// Reads a body into a JSON value, from JSON, YAML or protobuf.
-
+/** Reads a body into a JSON value, from JSON, YAML or protobuf. */
 import { typeOf } from "../discovery/resources.ts";
 import type { Context } from "./context.ts";
 import { JsonSyntaxError, parseJson } from "./json.ts";
@@ -8,10 +7,10 @@ import { ProtobufError, readProtobuf } from "./protobuf.ts";
 import { badRequest, unsupportedMediaType } from "./status.ts";
 
 /** As the API server: enough for any object that fits into etcd. */
-export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+export const maxBodyBytes = 3 * 1024 * 1024;
 /** A manifest has no need of more; a "billion laughs" does. */
-const MAX_YAML_ALIASES = 100;
-const MAX_YAML_NODES = 1_000_000;
+const maxYamlAliases = 100;
+const maxYamlNodes = 1_000_000;
 
 export interface Body {
   value: unknown;
@@ -25,16 +24,16 @@ export async function readBody(context: Context, expected: string): Promise<Body
     "": readJson,
     "application/json": readJson,
     "application/yaml": readYaml,
-    [PROTOBUF]: readBinary,
+    [protobufType]: readBinary,
   }[type];
   if (read) return readAs(expected, await context.request.body(), read);
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${PROTOBUF}`,
+    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${protobufType}`,
   );
 }
 
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
-const NOT_AN_OBJECT =
+const protobufType = "application/vnd.kubernetes.protobuf";
+const goTypeMeta =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 async function readAs(
@@ -54,7 +53,7 @@ async function readAs(
     if (isObject(value)) return { value, duplicates };
     const what = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     throw new BodyError(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${NOT_AN_OBJECT}`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${goTypeMeta}`,
     );
   } catch (error) {
     if (error instanceof BodyError) throw refuse(error.message);
@@ -101,11 +100,11 @@ export async function readYaml(bytes: Buffer): Promise<Body> {
   const { load } = await import("js-yaml");
   let value: unknown;
   try {
-    value = load(bytes.toString("utf8"), { maxAliases: MAX_YAML_ALIASES });
+    value = load(bytes.toString("utf8"), { maxAliases: maxYamlAliases });
   } catch (error) {
     throw new BodyError(`error converting YAML to JSON: yaml: ${(error as Error).message.split("\n")[0]}`);
   }
-  countNodes(value, { left: MAX_YAML_NODES });
+  countNodes(value, { left: maxYamlNodes });
   return { value: JSON.parse(JSON.stringify(value ?? null)), duplicates: [] };
 }
 

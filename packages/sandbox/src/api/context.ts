@@ -1,5 +1,4 @@
-// What one request carries along its path, and what it may be answered with.
-
+/** What one request carries along its path, and what it may be answered with. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { User } from "../authentication/user.ts";
 import type { Cluster } from "../cluster.ts";

@@ -64,6 +64,24 @@ test("a field named __proto__ is a field like any other", () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
+test.each([
+  ['"x\\ud800y"', "x\ufffdy"],
+  ['"\\udc00\\ud800"', "\ufffd\ufffd"],
+  ['"\\ud83d\\ude00"', "😀"],
+])("half of a surrogate pair is read as Go reads it: %s", (text, value) => {
+  expect(parseJson(text).value).toBe(value);
+});
+
+test.each([
+  ["{\u{c11e6}", "'ó'"],
+  ["{é", "'Ã'"],
+  ["{\u007f", String.raw`'\x7f'`],
+  ["{'", String.raw`'\''`],
+  ["{\u0000", String.raw`'\x00'`],
+])("the first byte of what cannot be read is named, as Go does: %j", (text, byte) => {
+  expect(() => parseJson(text)).toThrow(`invalid character ${byte} looking for`);
+});
+
 test("depth is limited", () => {
   expect(() => parseJson("[".repeat(100_000))).toThrow("exceeded max depth");
 });

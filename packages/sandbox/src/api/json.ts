@@ -1,10 +1,12 @@
-// Reads JSON as the API server does: it notices duplicate fields, which JSON.parse hides, and words a syntax error as
-// Go's encoding/json does, since that is the text that users search for.
-
+/**
+ * Reads JSON as the API server does: it notices duplicate fields, which JSON.parse hides, and words a syntax error as
+ * Go's encoding/json does, since that is the text that users search for.
+ */
 import { type JsonObject, put } from "./object.ts";
+import { quoteByte } from "./quote.ts";
 
 /** Deeper than any kind needs, and shallow enough that no walk over the result can exhaust the stack. */
-const MAX_DEPTH = 1000;
+const maxDepth = 1000;
 
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
@@ -60,7 +62,7 @@ class Reader {
   }
 
   #nested<T>(read: () => T): T {
-    if (++this.#depth > MAX_DEPTH) throw new JsonSyntaxError("exceeded max depth");
+    if (++this.#depth > maxDepth) throw new JsonSyntaxError("exceeded max depth");
     this.#position++;
     const value = read();
     this.#depth--;
@@ -107,7 +109,8 @@ class Reader {
       if (code < 0x20) this.#fail("in string literal");
       if (code === 0x5c) this.#escape();
     }
-    return JSON.parse(this.#text.slice(start, ++this.#position)) as string;
+    const text = JSON.parse(this.#text.slice(start, ++this.#position)) as string;
+    return text.replace(/\p{Cs}/gu, "\ufffd");
   }
 
   #escape(): void {
@@ -157,14 +160,7 @@ class Reader {
   #fail(where: string): never {
     const character = this.#text[this.#position];
     if (character === undefined) throw new JsonSyntaxError("unexpected end of JSON input");
-    throw new JsonSyntaxError(`invalid character ${quoteCharacter(character)} ${where}`);
+    const byte = Buffer.from(this.#text.slice(this.#position, this.#position + 2))[0] as number;
+    throw new JsonSyntaxError(`invalid character ${quoteByte(byte)} ${where}`);
   }
-}
-
-/** As Go prints a rune between single quotes. */
-function quoteCharacter(character: string): string {
-  if (character === "'") return `'\\''`;
-  if (character === '"') return `'"'`;
-  const quoted = JSON.stringify(character).slice(1, -1);
-  return `'${quoted.replace(/^\\u00/, "\\x")}'`;
 }

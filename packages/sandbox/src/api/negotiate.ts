@@ -1,5 +1,6 @@
-// Which form of an answer a client wants: JSON or YAML; the objects, a table of them, or their metadata only.
-
+/**
+ * Which form of an answer a client wants: JSON or YAML; the objects, a table of them, or their metadata only.
+ */
 import { ApiError } from "./status.ts";
 
 export interface Wanted {
@@ -7,8 +8,8 @@ export interface Wanted {
   as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
 }
 
-const SUPPORTED = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-const STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+const supportedTypes = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const streamTypes = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
 export function negotiate(accept: string | undefined): Wanted {
   if (!accept?.trim()) return { format: "json", as: "object" };
@@ -40,9 +41,9 @@ export function negotiate(accept: string | undefined): Wanted {
     throw new ApiError(
       406,
       "NotAcceptable",
-      `406: Not Acceptable\n\nAvailable representations: ${SUPPORTED}, ${STREAMS}`,
+      `406: Not Acceptable\n\nAvailable representations: ${supportedTypes}, ${streamTypes}`,
       {},
     );
   }
-  throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${SUPPORTED}`);
+  throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${supportedTypes}`);
 }

@@ -1,5 +1,7 @@
-// The shape that all API objects share. Objects are treated as immutable from the moment they are stored: whoever
-// wants another one makes a copy, which is what allows the store, its history and all watchers to share them.
+/**
+ * The shape that all API objects share. Objects are treated as immutable from the moment they are stored: whoever
+ * wants another one makes a copy, which is what allows the store, its history and all watchers to share them.
+ */
 
 export type JsonObject = { [key: string]: unknown };
 

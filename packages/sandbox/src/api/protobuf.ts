@@ -1,6 +1,7 @@
-// Reads the protobuf bodies that Go clients send (kubectl create, controller-runtime) into the JSON that they stand
-// for. Only reading: every such client takes JSON for an answer.
-
+/**
+ * Reads the protobuf bodies that Go clients send (kubectl create, controller-runtime) into the JSON that they stand
+ * for. Only reading: every such client takes JSON for an answer.
+ */
 import { readFileSync } from "node:fs";
 import { resolve, type Schema, typeNamed } from "../schema/schema.ts";
 import { type JsonObject, put } from "./object.ts";
@@ -10,10 +11,10 @@ export class ProtobufError extends Error {
 }
 
 /** Before every body: "k8s" and a zero byte. */
-const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Deeper than any kind needs. */
-const MAX_DEPTH = 100;
-const SCALARS = ["string", "bytes", "bool", "int32", "int64", "double"];
+const maxDepth = 100;
+const scalars = ["string", "bytes", "bool", "int32", "int64", "double"];
 
 type Fields = Record<string, [name: string, type: string]>;
 let messages: Record<string, Fields> | undefined;
@@ -30,7 +31,7 @@ export function readProtobuf(
   bytes: Buffer,
   typeFor: (apiVersion: string, kind: string) => string,
 ): JsonObject {
-  if (!bytes.subarray(0, 4).equals(MAGIC))
+  if (!bytes.subarray(0, 4).equals(magic))
     throw new ProtobufError(
       "provided data does not appear to be a protobuf message, expected prefix 'k8s\\x00'",
     );
@@ -51,7 +52,7 @@ export function readProtobuf(
 }
 
 function readMessage(bytes: Buffer, message: string, schema: Schema, depth: number): JsonObject {
-  if (depth > MAX_DEPTH) throw new ProtobufError("exceeded max depth");
+  if (depth > maxDepth) throw new ProtobufError("exceeded max depth");
   const fields = fieldsOf(message);
   const out: JsonObject = {};
   for (const wire of wireFields(bytes)) {
@@ -61,7 +62,7 @@ function readMessage(bytes: Buffer, message: string, schema: Schema, depth: numb
     const property = schema.properties?.[name];
     if (property === undefined) {
       // A struct that JSON shows as part of the one around it.
-      if (wire.bytes && !SCALARS.includes(type))
+      if (wire.bytes && !scalars.includes(type))
         Object.assign(out, readMessage(wire.bytes, type, schema, depth + 1));
     } else if (declared.startsWith("{}")) {
       const map = (out[name] ?? {}) as JsonObject;

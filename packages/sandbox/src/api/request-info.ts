@@ -1,5 +1,4 @@
-// What a path and a method mean: which verb on which resource. Follows k8s.io/apiserver's RequestInfo.
-
+/** What a path and a method mean: which verb on which resource. Follows k8s.io/apiserver's RequestInfo. */
 import type { Attributes } from "../authorization/authorizer.ts";
 
 export interface RequestInfo extends Attributes {
@@ -68,7 +67,7 @@ function nameSelected(query: URLSearchParams): string {
   return term?.replace(/^metadata\.name==?/, "") ?? "";
 }
 
-const METHODS: Record<string, string> = { POST: "create", PUT: "update", PATCH: "patch" };
+const verbOfMethod: Record<string, string> = { POST: "create", PUT: "update", PATCH: "patch" };
 
 function verbOf(method: string, name: string, query: URLSearchParams): string {
   if (method === "GET" || method === "HEAD") {
@@ -76,7 +75,7 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
     return isTrue(query.get("watch")) ? "watch" : "list";
   }
   if (method === "DELETE") return name ? "delete" : "deletecollection";
-  return METHODS[method] ?? "";
+  return verbOfMethod[method] ?? "";
 }
 
 export const isTrue = (value: string | null) =>

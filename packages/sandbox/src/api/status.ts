@@ -1,5 +1,8 @@
-// What the API answers when it refuses, in the API's own words. An ApiError is thrown anywhere on the request path
-// and becomes a Status body; users of the library never see one.
+/**
+ * What the API answers when it refuses, in the API's own words. An ApiError is thrown anywhere on the request path
+ * and becomes a Status body; users of the library never see one.
+ */
+import { quote } from "./quote.ts";
 
 export interface Cause {
   reason: string;
@@ -71,7 +74,7 @@ export const forbidden = (subject: Subject, why: string) =>
     403,
     "Forbidden",
     subject.name
-      ? `${qualified(subject)} "${subject.name}" is forbidden: ${why}`
+      ? `${qualified(subject)} ${quote(subject.name)} is forbidden: ${why}`
       : `${qualified(subject)} is forbidden: ${why}`,
     details(subject),
   );
@@ -79,7 +82,12 @@ export const forbidden = (subject: Subject, why: string) =>
 export const forbiddenPath = (why: string) => new ApiError(403, "Forbidden", `forbidden: ${why}`, {});
 
 export const notFound = (subject: Subject) =>
-  new ApiError(404, "NotFound", `${qualified(subject)} "${subject.name ?? ""}" not found`, details(subject));
+  new ApiError(
+    404,
+    "NotFound",
+    `${qualified(subject)} ${quote(subject.name ?? "")} not found`,
+    details(subject),
+  );
 
 export const noSuchResource = () =>
   new ApiError(404, "NotFound", "the server could not find the requested resource", {});
@@ -92,22 +100,23 @@ export const methodNotAllowed = () =>
     {},
   );
 
-export const alreadyExists = (subject: Subject) =>
-  new ApiError(
-    409,
-    "AlreadyExists",
-    `${qualified(subject)} "${subject.name}" already exists`,
-    details(subject),
-  );
+export function alreadyExists(subject: Subject, { generated = false, deleting = false } = {}): ApiError {
+  const why = `${qualified(subject)} ${quote(subject.name ?? "")} already exists`;
+  const more = generated ? ", the server was not able to generate a unique name for the object" : "";
+  return new ApiError(409, "AlreadyExists", `${deleting ? "object is being deleted: " : ""}${why}${more}`, {
+    ...details(subject),
+    ...(generated ? { retryAfterSeconds: 1 } : {}),
+  });
+}
 
-export const MODIFIED =
+export const modifiedMessage =
   "the object has been modified; please apply your changes to the latest version and try again";
 
-export const conflict = (subject: Subject, why: string = MODIFIED) =>
+export const conflict = (subject: Subject, why: string = modifiedMessage) =>
   new ApiError(
     409,
     "Conflict",
-    `Operation cannot be fulfilled on ${qualified(subject)} "${subject.name}": ${why}`,
+    `Operation cannot be fulfilled on ${qualified(subject)} ${quote(subject.name ?? "")}: ${why}`,
     details(subject),
   );
 
@@ -126,7 +135,7 @@ export function invalid(
   const lines = causes.map(({ field, message }) => `${field}: ${message}`);
   const what = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
   const kind = subject.group ? `${subject.kind}.${subject.group}` : subject.kind;
-  return new ApiError(422, "Invalid", `${kind} "${subject.name}" is invalid: ${what}`, {
+  return new ApiError(422, "Invalid", `${kind} ${quote(subject.name)} is invalid: ${what}`, {
     ...(subject.name ? { name: subject.name } : {}),
     ...(subject.group ? { group: subject.group } : {}),
     ...(subject.kind ? { kind: subject.kind } : {}),
@@ -141,6 +150,8 @@ export interface FieldError {
   field: string;
 }
 
+const shown = (value: unknown) => (typeof value === "string" ? quote(value) : JSON.stringify(value));
+
 export const field = {
   required: (path: string, detail = ""): FieldError => ({
     reason: "FieldValueRequired",
@@ -149,17 +160,17 @@ export const field = {
   }),
   invalid: (path: string, value: unknown, detail: string): FieldError => ({
     reason: "FieldValueInvalid",
-    message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+    message: `Invalid value: ${shown(value)}: ${detail}`,
     field: path,
   }),
   notSupported: (path: string, value: unknown, supported: string[]): FieldError => ({
     reason: "FieldValueNotSupported",
-    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((v) => `"${v}"`).join(", ")}`,
+    message: `Unsupported value: ${shown(value)}: supported values: ${supported.map(quote).join(", ")}`,
     field: path,
   }),
   duplicate: (path: string, value: unknown): FieldError => ({
     reason: "FieldValueDuplicate",
-    message: `Duplicate value: ${JSON.stringify(value)}`,
+    message: `Duplicate value: ${shown(value)}`,
     field: path,
   }),
   forbidden: (path: string, detail: string): FieldError => ({

@@ -1,10 +1,11 @@
-// First step of a request: who is it? A client certificate of our CA, a bearer token, or nobody (system:anonymous,
-// which by default may read nothing but health and version). A credential that is wrong is refused, not ignored.
-
+/**
+ * First step of a request: who is it? A client certificate of our CA, a bearer token, or nobody (system:anonymous,
+ * which by default may read nothing but health and version). A credential that is wrong is refused, not ignored.
+ */
 import { createHash, timingSafeEqual, X509Certificate } from "node:crypto";
 import { unauthorized } from "../api/status.ts";
 import type { ServiceAccountTokens } from "./service-account-tokens.ts";
-import { ADMIN, ANONYMOUS, AUTHENTICATED, type User } from "./user.ts";
+import { adminUser, anonymousUser, authenticatedGroup, type User } from "./user.ts";
 
 export interface Credentials {
   authorization: string | undefined;
@@ -21,10 +22,10 @@ export function createAuthenticator(adminToken: string, tokens: ServiceAccountTo
   return {
     authenticate({ authorization, certificate }) {
       if (certificate) return certificateUser(certificate);
-      if (authorization === undefined) return ANONYMOUS;
+      if (authorization === undefined) return anonymousUser;
       const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-      if (token === undefined) return ANONYMOUS;
-      if (timingSafeEqual(hash(token), adminHash)) return ADMIN;
+      if (token === undefined) return anonymousUser;
+      if (timingSafeEqual(hash(token), adminHash)) return adminUser;
       const user = tokens.check(token)?.user;
       if (user === undefined) throw unauthorized();
       return user;
@@ -40,5 +41,5 @@ function certificateUser(der: Uint8Array): User {
     .map((line) => line.split("=") as [string, string]);
   const values = (type: string) =>
     lines.filter(([key]) => key === type).map(([, ...value]) => value.join("="));
-  return { name: values("CN")[0] ?? "", groups: [...values("O"), AUTHENTICATED] };
+  return { name: values("CN")[0] ?? "", groups: [...values("O"), authenticatedGroup] };
 }

@@ -1,25 +1,25 @@
-// `kubectl --as`: a user who may "impersonate" another acts as that one. What the other may do is decided afterwards,
-// by the same authorization as for everybody.
-
+/**
+ * `kubectl --as`: a user who may "impersonate" another acts as that one. What the other may do is decided afterwards,
+ * by the same authorization as for everybody.
+ */
 import type { IncomingHttpHeaders } from "node:http";
+import { quote } from "../api/quote.ts";
 import { badRequest, forbidden } from "../api/status.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
-import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, type User } from "./user.ts";
+import { anonymousUser, authenticatedGroup, type User, unauthenticatedGroup } from "./user.ts";
 
-const EXTRA = "impersonate-extra-";
+const extraPrefix = "impersonate-extra-";
 
 export function impersonate(user: User, headers: IncomingHttpHeaders, authorizer: Authorizer): User {
   const name = single(headers["impersonate-user"]);
   const groups = list(headers["impersonate-group"]);
   const uid = single(headers["impersonate-uid"]);
-  const extras = Object.keys(headers).filter((key) => key.startsWith(EXTRA));
+  const extras = Object.keys(headers).filter((key) => key.startsWith(extraPrefix));
   if (!name) {
     if (groups.length > 0 || uid || extras.length > 0) {
       const list =
-        groups.length > 0
-          ? `[]string{${groups.map((group) => JSON.stringify(group)).join(", ")}}`
-          : "[]string(nil)";
-      const asked = `&user.DefaultInfo{Name:"", UID:${JSON.stringify(uid ?? "")}, Groups:${list}, Extra:map[string][]string(nil)}`;
+        groups.length > 0 ? `[]string{${groups.map((group) => quote(group)).join(", ")}}` : "[]string(nil)";
+      const asked = `&user.DefaultInfo{Name:"", UID:${quote(uid ?? "")}, Groups:${list}, Extra:map[string][]string(nil)}`;
       throw badRequest(`requested ${asked} without impersonating a user name`);
     }
     return user;
@@ -60,13 +60,13 @@ export function impersonate(user: User, headers: IncomingHttpHeaders, authorizer
     known.add("system:serviceaccounts");
     known.add(`system:serviceaccounts:${account[1]}`);
   }
-  if (name === ANONYMOUS.name) known.add(UNAUTHENTICATED);
-  else known.add(AUTHENTICATED);
+  if (name === anonymousUser.name) known.add(unauthenticatedGroup);
+  else known.add(authenticatedGroup);
   const extra = Object.fromEntries(extras.map((key) => [extraKey(key), list(headers[key])]));
   return { name, groups: [...known], ...(uid ? { uid } : {}), ...(extras.length > 0 ? { extra } : {}) };
 }
 
-const extraKey = (header: string) => decodeURIComponent(header.slice(EXTRA.length));
+const extraKey = (header: string) => decodeURIComponent(header.slice(extraPrefix.length));
 const list = (value: string | string[] | undefined) =>
   value === undefined ? [] : Array.isArray(value) ? value : value.split(", ");
 const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);

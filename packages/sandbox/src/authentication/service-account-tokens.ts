@@ -1,6 +1,7 @@
-// Tokens of ServiceAccounts: JWTs with the claims of Kubernetes, signed with ES256. A token dies with its
-// ServiceAccount, and with the Pod or Secret that it was bound to.
-
+/**
+ * Tokens of ServiceAccounts: JWTs with the claims of Kubernetes, signed with ES256. A token dies with its
+ * ServiceAccount, and with the Pod or Secret that it was bound to.
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { at } from "../api/object.ts";
 import { secret, serviceAccount } from "../kinds/config.ts";
@@ -10,7 +11,7 @@ import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import { serviceAccountUser, type User } from "./user.ts";
 
-export const ISSUER = "https://kubernetes.default.svc.cluster.local";
+export const tokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
 export interface BoundObject {
   kind: string;
@@ -60,7 +61,7 @@ export class ServiceAccountTokens {
     this.#publicKey = createPublicKey(keyPem);
   }
 
-  issue({ namespace, name, uid, seconds, audiences = [ISSUER], bound }: TokenRequest): {
+  issue({ namespace, name, uid, seconds, audiences = [tokenIssuer], bound }: TokenRequest): {
     token: string;
     expiresMs: number;
   } {
@@ -69,7 +70,7 @@ export class ServiceAccountTokens {
       aud: audiences,
       exp: now + seconds,
       iat: now,
-      iss: ISSUER,
+      iss: tokenIssuer,
       jti: this.#platform.uuid(),
       "kubernetes.io": {
         namespace,
@@ -85,7 +86,7 @@ export class ServiceAccountTokens {
   }
 
   /** Whose token it is; undefined if it is none, is too old, or its ServiceAccount is gone. */
-  check(token: string, audiences: string[] = [ISSUER]): { user: User; audiences: string[] } | undefined {
+  check(token: string, audiences: string[] = [tokenIssuer]): { user: User; audiences: string[] } | undefined {
     const claims = this.#claims(token);
     const now = this.#platform.wallMs() / 1000;
     if (!claims || claims.exp <= now || claims.nbf > now + 60) return undefined;

@@ -1,4 +1,4 @@
-// Who asks.
+/** Who asks. */
 
 export interface User {
   name: string;
@@ -7,15 +7,15 @@ export interface User {
   extra?: Record<string, string[]>;
 }
 
-export const AUTHENTICATED = "system:authenticated";
-export const UNAUTHENTICATED = "system:unauthenticated";
-export const ANONYMOUS: User = { name: "system:anonymous", groups: [UNAUTHENTICATED] };
-export const ADMIN: User = { name: "kubernetes-admin", groups: ["system:masters", AUTHENTICATED] };
+export const authenticatedGroup = "system:authenticated";
+export const unauthenticatedGroup = "system:unauthenticated";
+export const anonymousUser: User = { name: "system:anonymous", groups: [unauthenticatedGroup] };
+export const adminUser: User = { name: "kubernetes-admin", groups: ["system:masters", authenticatedGroup] };
 
 export function serviceAccountUser(namespace: string, name: string, uid: string): User {
   return {
     name: `system:serviceaccount:${namespace}:${name}`,
     uid,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, AUTHENTICATED],
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, authenticatedGroup],
   };
 }

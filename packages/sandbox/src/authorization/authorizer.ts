@@ -1,6 +1,7 @@
-// Second step of a request: may this user do this? RBAC, read from the store at every decision, so that a change of a
-// role counts for the next request. system:masters may do everything, as in Kubernetes.
-
+/**
+ * Second step of a request: may this user do this? RBAC, read from the store at every decision, so that a change of a
+ * role counts for the next request. system:masters may do everything, as in Kubernetes.
+ */
 import type { ApiObject } from "../api/object.ts";
 import { qualified } from "../api/status.ts";
 import type { User } from "../authentication/user.ts";

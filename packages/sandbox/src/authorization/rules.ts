@@ -1,5 +1,4 @@
-// Whether one rule of a role covers one request.
-
+/** Whether one rule of a role covers one request. */
 import type { PolicyRule } from "../kinds/rbac.ts";
 import type { Attributes } from "./authorizer.ts";
 

@@ -1,6 +1,7 @@
-// X.509 certificates: the sandbox's own CA, what it shows to clients, and what clients may show to it. ECDSA P-256,
-// because a key takes a millisecond to make. docs/adr/0003 says why this is not a library.
-
+/**
+ * X.509 certificates: the sandbox's own CA, what it shows to clients, and what clients may show to it. ECDSA P-256,
+ * because a key takes a millisecond to make. docs/adr/0003 says why this is not a library.
+ */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Platform } from "../platform.ts";
@@ -16,10 +17,10 @@ export interface Subject {
   organizations?: string[];
 }
 
-const YEAR_MS = 365 * 24 * 3600 * 1000;
+const yearMs = 365 * 24 * 3600 * 1000;
 /** A clock that is behind ours should still find the certificate valid. */
-const BACKDATE_MS = 24 * 3600 * 1000;
-const ECDSA_SHA256 = der.sequence(der.oid("1.2.840.10045.4.3.2"));
+const backdateMs = 24 * 3600 * 1000;
+const ecdsaSha256 = der.sequence(der.oid("1.2.840.10045.4.3.2"));
 
 export function newKeyPem(): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
@@ -109,15 +110,15 @@ function certificate({ subject, keyPem, issuer, issuerKeyPem, extensions, platfo
   const body = der.sequence(
     der.tagged(0, der.integer(Buffer.from([2]))),
     der.integer(serial),
-    ECDSA_SHA256,
+    ecdsaSha256,
     distinguishedName(issuer),
-    der.sequence(der.time(now - BACKDATE_MS), der.time(now + 10 * YEAR_MS)),
+    der.sequence(der.time(now - backdateMs), der.time(now + 10 * yearMs)),
     distinguishedName(subject),
     createPublicKey(keyPem).export({ type: "spki", format: "der" }),
     der.tagged(3, der.sequence(...extensions)),
   );
   const signature = sign("sha256", body, createPrivateKey(issuerKeyPem));
-  const text = der.sequence(body, ECDSA_SHA256, der.bits(signature)).toString("base64");
+  const text = der.sequence(body, ecdsaSha256, der.bits(signature)).toString("base64");
   return `-----BEGIN CERTIFICATE-----\n${text.replace(/.{64}(?=.)/g, "$&\n")}\n-----END CERTIFICATE-----\n`;
 }
 

@@ -1,4 +1,4 @@
-// As much of DER (ASN.1) as an X.509 certificate needs. Each function returns one encoded element.
+/** As much of DER (ASN.1) as an X.509 certificate needs. Each function returns one encoded element. */
 
 function element(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content);

@@ -1,6 +1,7 @@
-// What the API consists of, in the older form (one document a group) and in the newer, aggregated one. And the paths
-// that are about the server itself: health and version.
-
+/**
+ * What the API consists of, in the older form (one document a group) and in the newer, aggregated one. And the paths
+ * that are about the server itself: health and version.
+ */
 import type { Answer, Context } from "../api/context.ts";
 import { kubernetesRelease } from "../schema/schema.ts";
 import { openApi } from "./openapi.ts";

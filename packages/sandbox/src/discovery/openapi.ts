@@ -1,10 +1,11 @@
-// OpenAPI v3 for the resources that are here: the types as Kubernetes describes them, and as much of the paths as
-// kubectl looks at (explain, apply, the check whether the server validates fields).
-
+/**
+ * OpenAPI v3 for the resources that are here: the types as Kubernetes describes them, and as much of the paths as
+ * kubectl looks at (explain, apply, the check whether the server validates fields).
+ */
 import { createHash } from "node:crypto";
 import type { Answer } from "../api/context.ts";
 import type { JsonObject } from "../api/object.ts";
-import { allTypes, kubernetesRelease, META, readDescriptions, type Schema } from "../schema/schema.ts";
+import { allTypes, kubernetesRelease, metaPrefix, readDescriptions, type Schema } from "../schema/schema.ts";
 import { type DiscoveredResource, groupVersions, resourcesOf } from "./resources.ts";
 
 const documents = new Map<string, string>();
@@ -43,9 +44,9 @@ function document(group: string, version: string) {
   const found = resourcesOf(group, version);
   const types = new Set<string>();
   for (const { type } of found) collect(type, types);
-  collect(`${META}DeleteOptions`, types);
-  collect(`${META}Status`, types);
-  collect(`${META}ListMeta`, types);
+  collect(`${metaPrefix}DeleteOptions`, types);
+  collect(`${metaPrefix}Status`, types);
+  collect(`${metaPrefix}ListMeta`, types);
   const descriptions = readDescriptions();
   const schemas: JsonObject = {};
   for (const type of [...types].sort()) {
@@ -102,14 +103,17 @@ function listSchema(item: string, gvk: JsonObject): JsonObject {
       apiVersion: text,
       kind: text,
       items: { type: "array", items: { allOf: [{ $ref: `#/components/schemas/${item}` }], default: {} } },
-      metadata: { allOf: [{ $ref: `#/components/schemas/${fullName(`${META}ListMeta`)}` }], default: {} },
+      metadata: {
+        allOf: [{ $ref: `#/components/schemas/${fullName(`${metaPrefix}ListMeta`)}` }],
+        default: {},
+      },
     },
     "x-kubernetes-group-version-kind": [gvk],
   };
 }
 
 const parameter = (name: string) => ({ name, in: "query", schema: { type: "string", uniqueItems: true } });
-const WRITE_PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"].map(parameter);
+const writeParameters = ["dryRun", "fieldManager", "fieldValidation"].map(parameter);
 
 function pathsOf(resource: DiscoveredResource): JsonObject {
   const { group, version, kind, plural, namespaced, verbs } = resource;
@@ -126,14 +130,14 @@ function pathsOf(resource: DiscoveredResource): JsonObject {
   const all: Record<string, JsonObject> = {
     [collection]: {
       ...(verbs.includes("list") ? { get: operation("list", []) } : {}),
-      post: operation("post", WRITE_PARAMETERS),
+      post: operation("post", writeParameters),
     },
   };
   if (resource.stored) {
     all[`${collection}/{name}`] = {
       get: operation("get", []),
-      put: operation("put", WRITE_PARAMETERS),
-      patch: operation("patch", [...WRITE_PARAMETERS, parameter("force")]),
+      put: operation("put", writeParameters),
+      patch: operation("patch", [...writeParameters, parameter("force")]),
       delete: operation("delete", [parameter("dryRun")]),
     };
   }

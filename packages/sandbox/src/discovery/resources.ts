@@ -1,11 +1,11 @@
-// All resources in the order and the shape in which discovery names them.
-
+/** All resources in the order and the shape in which discovery names them. */
+import { quote } from "../api/quote.ts";
 import { badRequest } from "../api/status.ts";
 import { kinds } from "../kinds/index.ts";
 import { type Kind, apiVersion as versionOf } from "../kinds/kind.ts";
 import { subresources } from "../registry/subresources.ts";
 import { reviews } from "../reviews/reviews.ts";
-import { META } from "../schema/schema.ts";
+import { metaPrefix } from "../schema/schema.ts";
 
 export interface DiscoveredSubresource {
   name: string;
@@ -29,7 +29,7 @@ export interface DiscoveredResource {
   type: string;
 }
 
-const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const allVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 function fromKind(kind: Kind): DiscoveredResource {
   const own = subresources
@@ -38,7 +38,7 @@ function fromKind(kind: Kind): DiscoveredResource {
   const status = { name: "status", kind, verbs: ["get", "patch", "update"] };
   return {
     ...kind,
-    verbs: kind.plural === "namespaces" ? ALL_VERBS.filter((verb) => verb !== "deletecollection") : ALL_VERBS,
+    verbs: kind.plural === "namespaces" ? allVerbs.filter((verb) => verb !== "deletecollection") : allVerbs,
     subresources: [...own, ...(kind.status ? [status] : [])],
     stored: kind,
   };
@@ -80,20 +80,20 @@ export function isKnownType(apiVersion: string, kind: string): boolean {
 }
 
 export const notRegistered = (apiVersion: string, kind: string) =>
-  `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 
 /** The type of what a client sends, by what it says it is. */
 export function typeOf(apiVersion: string, kind: string): string {
   const found = resources.find((resource) => versionOf(resource) === apiVersion && resource.kind === kind);
   if (found) return found.type;
-  if (kind === "DeleteOptions") return `${META}DeleteOptions`;
+  if (kind === "DeleteOptions") return `${metaPrefix}DeleteOptions`;
   const carried = subresources.find(({ kind: of }) => versionOf(of) === apiVersion && of.kind === kind);
-  if (carried) return CARRIED[kind] as string;
+  if (carried) return carriedTypes[kind] as string;
   throw badRequest(notRegistered(apiVersion, kind));
 }
 
 /** Types of what subresources carry. */
-const CARRIED: Record<string, string> = {
+const carriedTypes: Record<string, string> = {
   TokenRequest: "api.authentication.v1.TokenRequest",
   Binding: "api.core.v1.Binding",
   Scale: "api.autoscaling.v1.Scale",

@@ -1,5 +1,4 @@
-// What can be broken on purpose, and for whom.
-
+/** What can be broken on purpose, and for whom. */
 import { SandboxError } from "../errors.ts";
 
 export type FaultEffect =
@@ -56,10 +55,10 @@ export function matchesTarget(spec: FaultSpec, target: FaultTarget): boolean {
   );
 }
 
-const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
-const WORDS = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
-const STATUSES = [409, 429, 500, 503];
-const FIELDS = ["verb", "resource", "namespace", "name", "client", "times", "probability", "effect"];
+const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+const words = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
+const statuses = [409, 429, 500, 503];
+const knownFields = ["verb", "resource", "namespace", "name", "client", "times", "probability", "effect"];
 
 /** Checks what may come from outside; reports every problem at once. */
 export function parseFault(value: unknown): FaultSpec {
@@ -68,9 +67,9 @@ export function parseFault(value: unknown): FaultSpec {
   const bad = (name: string, expected: string) =>
     problems.push(`${name} must be ${expected}: ${JSON.stringify(spec[name])}`);
   for (const name of Object.keys(spec))
-    if (!FIELDS.includes(name)) problems.push(`unknown field ${JSON.stringify(name)}`);
-  if (spec.verb !== undefined && !VERBS.includes(spec.verb as string))
-    bad("verb", `one of ${VERBS.join(", ")}`);
+    if (!knownFields.includes(name)) problems.push(`unknown field ${JSON.stringify(name)}`);
+  if (spec.verb !== undefined && !verbs.includes(spec.verb as string))
+    bad("verb", `one of ${verbs.join(", ")}`);
   for (const name of ["resource", "namespace", "name", "client"]) {
     if (spec[name] !== undefined && typeof spec[name] !== "string") bad(name, "a string");
   }
@@ -80,7 +79,7 @@ export function parseFault(value: unknown): FaultSpec {
   if (chance !== undefined && !(typeof chance === "number" && chance >= 0 && chance <= 1))
     bad("probability", "from 0 to 1");
   if (!isEffect(spec.effect)) {
-    bad("effect", `{latencyMs}, {status: ${STATUSES.join("|")}} or one of ${WORDS.join(", ")}`);
+    bad("effect", `{latencyMs}, {status: ${statuses.join("|")}} or one of ${words.join(", ")}`);
   }
   if (problems.length > 0)
     throw new SandboxError("INVALID_OPTION", `Cannot add the fault: ${problems.join("; ")}`);
@@ -88,12 +87,12 @@ export function parseFault(value: unknown): FaultSpec {
 }
 
 function isEffect(effect: unknown): effect is FaultEffect {
-  if (typeof effect === "string") return WORDS.includes(effect);
+  if (typeof effect === "string") return words.includes(effect);
   if (typeof effect !== "object" || effect === null) return false;
   const { latencyMs, status, retryAfterSeconds } = effect as Record<string, unknown>;
   const wait =
     retryAfterSeconds === undefined ||
     (Number.isInteger(retryAfterSeconds) && (retryAfterSeconds as number) >= 0);
-  if (status !== undefined) return STATUSES.includes(status as number) && wait;
+  if (status !== undefined) return statuses.includes(status as number) && wait;
   return typeof latencyMs === "number" && latencyMs >= 0;
 }

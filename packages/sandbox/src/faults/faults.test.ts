@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connectSandbox } from "../control.ts";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
-import { LEASES, lease, open, send, watch } from "../testing/client.ts";
+import { lease, leasesPath, open, send, watch } from "../testing/client.ts";
 
 let sandbox: Sandbox;
 beforeEach(async () => {
   sandbox = await startSandbox();
-  await send(sandbox, "POST", LEASES, lease("a", { holderIdentity: "x" }));
+  await send(sandbox, "POST", leasesPath, lease("a", { holderIdentity: "x" }));
 });
 afterEach(() => sandbox.close());
 
@@ -14,11 +14,11 @@ const rename = (holderIdentity: string) =>
   send(
     sandbox,
     "PATCH",
-    `${LEASES}/a`,
+    `${leasesPath}/a`,
     { spec: { holderIdentity } },
     { headers: { "Content-Type": "application/merge-patch+json" } },
   );
-const holder = async () => (await send(sandbox, "GET", `${LEASES}/a`)).body.spec.holderIdentity;
+const holder = async () => (await send(sandbox, "GET", `${leasesPath}/a`)).body.spec.holderIdentity;
 
 test("latency delays the answer", async () => {
   sandbox.faults.add({ verb: "get", resource: "leases", effect: { latencyMs: 60 } });
@@ -42,7 +42,7 @@ test("a request whose answer is lost is done", async () => {
 
 test("a hanging request is not answered, and not done", async () => {
   sandbox.faults.add({ verb: "delete", effect: "hang" });
-  const request = open(sandbox, "DELETE", `${LEASES}/a`);
+  const request = open(sandbox, "DELETE", `${leasesPath}/a`);
   const failed = new Promise((resolve) => request.on("error", resolve));
   request.on("response", () => expect.unreachable("it was answered"));
   request.end();
@@ -68,7 +68,7 @@ test("a refusal can say when to come again", async () => {
 });
 
 test("a stalled watch is silent until the fault is removed, and then catches up", async () => {
-  const watching = await watch(sandbox, `${LEASES}?watch=1`);
+  const watching = await watch(sandbox, `${leasesPath}?watch=1`);
   await watching.next();
   const fault = sandbox.faults.add({ verb: "watch", resource: "leases", effect: "stall-watch" });
   await rename("y");
@@ -81,13 +81,13 @@ test("a stalled watch is silent until the fault is removed, and then catches up"
 });
 
 test("cutting closes the watches that are open, and those that are opened while it lasts", async () => {
-  const watching = await watch(sandbox, `${LEASES}?watch=1`);
+  const watching = await watch(sandbox, `${leasesPath}?watch=1`);
   const fault = sandbox.faults.add({ resource: "leases", effect: "cut-watch" });
   await watching.ended;
-  const again = await watch(sandbox, `${LEASES}?watch=1`).catch(() => undefined);
+  const again = await watch(sandbox, `${leasesPath}?watch=1`).catch(() => undefined);
   await again?.ended;
   fault.remove();
-  const third = await watch(sandbox, `${LEASES}?watch=1`);
+  const third = await watch(sandbox, `${leasesPath}?watch=1`);
   expect((await third.next()).type).toBe("ADDED");
   third.close();
 });
@@ -106,7 +106,7 @@ test("a fault strikes only what it names", async () => {
 test("a client is known by its user agent too", async () => {
   sandbox.faults.add({ client: "pod-1", effect: { status: 503 } });
   const ask = (agent: string) =>
-    send(sandbox, "GET", LEASES, undefined, { headers: { "User-Agent": agent } });
+    send(sandbox, "GET", leasesPath, undefined, { headers: { "User-Agent": agent } });
   expect((await ask("candidate/pod-1")).status).toBe(503);
   expect((await ask("candidate/pod-2")).status).toBe(200);
 });
@@ -114,17 +114,17 @@ test("a client is known by its user agent too", async () => {
 test("a fault removes itself when it has struck often enough", async () => {
   sandbox.faults.add({ times: 2, effect: { status: 503 } });
   const statuses = [];
-  for (let index = 0; index < 3; index++) statuses.push((await send(sandbox, "GET", LEASES)).status);
+  for (let index = 0; index < 3; index++) statuses.push((await send(sandbox, "GET", leasesPath)).status);
   expect(statuses).toEqual([503, 503, 200]);
   expect(sandbox.faults.list()).toEqual([]);
 });
 
 test("probability 0 never strikes, and clear removes everything", async () => {
   sandbox.faults.add({ probability: 0, effect: "drop" });
-  expect((await send(sandbox, "GET", LEASES)).status).toBe(200);
+  expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
   sandbox.faults.add({ effect: "drop" });
   sandbox.faults.clear();
-  expect((await send(sandbox, "GET", LEASES)).status).toBe(200);
+  expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
 });
 
 test("a wrong fault is refused, and every problem is named", () => {
@@ -140,10 +140,10 @@ test("faults are set from another process through the kubeconfig", async () => {
   expect(await control.listFaults()).toEqual([
     { id, verb: "get", resource: "leases", effect: { status: 503 }, struck: 0 },
   ]);
-  expect((await send(sandbox, "GET", `${LEASES}/a`)).status).toBe(503);
+  expect((await send(sandbox, "GET", `${leasesPath}/a`)).status).toBe(503);
   expect(await control.removeFault(id)).toBe(true);
   expect(await control.removeFault(id)).toBe(false);
-  expect((await send(sandbox, "GET", `${LEASES}/a`)).status).toBe(200);
+  expect((await send(sandbox, "GET", `${leasesPath}/a`)).status).toBe(200);
   await expect(control.addFault({ effect: "explode" } as never)).rejects.toMatchObject({
     code: "INVALID_OPTION",
   });

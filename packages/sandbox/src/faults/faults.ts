@@ -1,5 +1,6 @@
-// The faults that are set on one server. Each request asks once what befalls it; watches are told while they run.
-
+/**
+ * The faults that are set on one server. Each request asks once what befalls it; watches are told while they run.
+ */
 import type { Platform } from "../platform.ts";
 import { type FaultSpec, type FaultTarget, matchesTarget, parseFault } from "./fault.ts";
 
@@ -33,7 +34,7 @@ export interface Strike {
   loseAnswer: boolean;
 }
 
-export const NO_STRIKE: Strike = { latencyMs: 0, outcome: undefined, loseAnswer: false };
+export const noStrike: Strike = { latencyMs: 0, outcome: undefined, loseAnswer: false };
 
 export class Faults {
   readonly #platform: Platform;
@@ -73,7 +74,7 @@ export class Faults {
 
   /** What befalls this request. Latencies add up; the first fault that ends it counts. */
   strike(target: FaultTarget): Strike {
-    const strike: Strike = { ...NO_STRIKE };
+    const strike: Strike = { ...noStrike };
     for (const entry of [...this.#entries.values()]) {
       const { effect } = entry.spec;
       if (effect === "stall-watch" || effect === "cut-watch" || strike.outcome || !this.#hits(entry, target))

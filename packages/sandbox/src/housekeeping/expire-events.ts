@@ -1,12 +1,13 @@
-// Events are forgotten after an hour, as in Kubernetes; otherwise a sandbox that runs for weeks would only grow.
-
+/**
+ * Events are forgotten after an hour, as in Kubernetes; otherwise a sandbox that runs for weeks would only grow.
+ */
 import { event } from "../kinds/event.ts";
 import { prefixOf } from "../kinds/kind.ts";
 import type { Platform, Timer } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 
-const TTL_MS = 60 * 60 * 1000;
-const SWEEP_MS = 60 * 1000;
+const eventTtlMs = 60 * 60 * 1000;
+const sweepIntervalMs = 60 * 1000;
 
 export function expireEvents(
   store: Store,
@@ -24,10 +25,10 @@ export function expireEvents(
     for (const { key, revision } of present) {
       const known = writtenMs.get(key);
       if (known?.revision !== revision) writtenMs.set(key, { revision, atMs: now });
-      else if (now - known.atMs > TTL_MS) run(() => store.commit(key, () => "delete"));
+      else if (now - known.atMs > eventTtlMs) run(() => store.commit(key, () => "delete"));
     }
-    timer = platform.after(SWEEP_MS, sweep);
+    timer = platform.after(sweepIntervalMs, sweep);
   };
-  timer = platform.after(SWEEP_MS, sweep);
+  timer = platform.after(sweepIntervalMs, sweep);
   return () => timer.cancel();
 }

@@ -1,8 +1,9 @@
-// Dependents go when their last owner is gone. The deletion policies of Kubernetes: in the background (dependents after
-// the owner), in the foreground (before it), orphan (they stay, without the owner).
-
+/**
+ * Dependents go when their last owner is gone. The deletion policies of Kubernetes: in the background (dependents after
+ * the owner), in the foreground (before it), orphan (they stay, without the owner).
+ */
 import { type ApiObject, withMetadata } from "../api/object.ts";
-import { FOREGROUND, ORPHAN } from "../registry/delete.ts";
+import { foregroundFinalizer, orphanFinalizer } from "../registry/delete.ts";
 import type { Store, StoreEvent } from "../store/store.ts";
 
 export class GarbageCollector {
@@ -41,9 +42,9 @@ export class GarbageCollector {
       for (const owner of metadata.ownerReferences ?? []) await this.#finishForeground(owner.uid);
       return;
     }
-    if (metadata.deletionTimestamp && metadata.finalizers?.includes(ORPHAN))
+    if (metadata.deletionTimestamp && metadata.finalizers?.includes(orphanFinalizer))
       await this.#orphan(object.key, metadata.uid);
-    else if (metadata.deletionTimestamp && metadata.finalizers?.includes(FOREGROUND)) {
+    else if (metadata.deletionTimestamp && metadata.finalizers?.includes(foregroundFinalizer)) {
       for (const key of this.#dependentsOf(metadata.uid)) {
         await this.#store.commit(
           key,
@@ -82,7 +83,10 @@ export class GarbageCollector {
         ?.value.metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion),
     );
     if (blocking) return;
-    await this.#store.commit(key, (current) => current && withoutFinalizer(current.value, FOREGROUND));
+    await this.#store.commit(
+      key,
+      (current) => current && withoutFinalizer(current.value, foregroundFinalizer),
+    );
   }
 
   async #orphan(key: string, uid: string | undefined): Promise<void> {
@@ -93,7 +97,7 @@ export class GarbageCollector {
         return withMetadata(current.value, { ownerReferences: left.length > 0 ? left : undefined } as never);
       });
     }
-    await this.#store.commit(key, (current) => current && withoutFinalizer(current.value, ORPHAN));
+    await this.#store.commit(key, (current) => current && withoutFinalizer(current.value, orphanFinalizer));
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
-import { type Body, CONFIG_MAPS, LEASES, lease, send } from "../testing/client.ts";
+import { type Body, configMapsPath, lease, leasesPath, send } from "../testing/client.ts";
 
 let sandbox: Sandbox;
 beforeEach(async () => {
@@ -11,45 +11,45 @@ afterEach(() => sandbox.close());
 const status = async (path: string) => (await send(sandbox, "GET", path)).status;
 
 async function ownerAndDependent(): Promise<Body> {
-  const { body: owner } = await send(sandbox, "POST", CONFIG_MAPS, { metadata: { name: "owner" } });
+  const { body: owner } = await send(sandbox, "POST", configMapsPath, { metadata: { name: "owner" } });
   const { uid } = owner.metadata;
   const ownerReferences = [
     { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true },
   ];
-  await send(sandbox, "POST", LEASES, lease("dependent", {}, { ownerReferences }));
+  await send(sandbox, "POST", leasesPath, lease("dependent", {}, { ownerReferences }));
   return owner;
 }
 
 test("when an owner goes, its dependents go after it", async () => {
   await ownerAndDependent();
-  await send(sandbox, "DELETE", `${CONFIG_MAPS}/owner`);
+  await send(sandbox, "DELETE", `${configMapsPath}/owner`);
   await sandbox.settled();
-  expect(await status(`${LEASES}/dependent`)).toBe(404);
+  expect(await status(`${leasesPath}/dependent`)).toBe(404);
 });
 
 test("in the foreground the dependents go first", async () => {
   await ownerAndDependent();
-  const { body } = await send(sandbox, "DELETE", `${CONFIG_MAPS}/owner?propagationPolicy=Foreground`);
+  const { body } = await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Foreground`);
   expect(body.metadata.finalizers).toEqual(["foregroundDeletion"]);
   await sandbox.settled();
-  expect(await status(`${LEASES}/dependent`)).toBe(404);
-  expect(await status(`${CONFIG_MAPS}/owner`)).toBe(404);
+  expect(await status(`${leasesPath}/dependent`)).toBe(404);
+  expect(await status(`${configMapsPath}/owner`)).toBe(404);
 });
 
 test("orphans stay, without their owner", async () => {
   await ownerAndDependent();
-  await send(sandbox, "DELETE", `${CONFIG_MAPS}/owner?propagationPolicy=Orphan`);
+  await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Orphan`);
   await sandbox.settled();
-  expect(await status(`${CONFIG_MAPS}/owner`)).toBe(404);
-  const { body } = await send(sandbox, "GET", `${LEASES}/dependent`);
+  expect(await status(`${configMapsPath}/owner`)).toBe(404);
+  const { body } = await send(sandbox, "GET", `${leasesPath}/dependent`);
   expect(body.metadata.ownerReferences).toBeUndefined();
 });
 
 test("an object whose owner was never there goes", async () => {
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
-  await send(sandbox, "POST", LEASES, lease("dependent", {}, { ownerReferences }));
+  await send(sandbox, "POST", leasesPath, lease("dependent", {}, { ownerReferences }));
   await sandbox.settled();
-  expect(await status(`${LEASES}/dependent`)).toBe(404);
+  expect(await status(`${leasesPath}/dependent`)).toBe(404);
 });
 
 test("a namespace has its ServiceAccount, and gets it back when it is deleted", async () => {
@@ -65,11 +65,11 @@ test("a namespace has its ServiceAccount, and gets it back when it is deleted", 
 
 test("a deleted namespace takes its content with it", async () => {
   await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
-  await send(sandbox, "POST", LEASES.replace("default", "team"), lease("a"));
+  await send(sandbox, "POST", leasesPath.replace("default", "team"), lease("a"));
   await send(sandbox, "DELETE", "/api/v1/namespaces/team");
   await sandbox.settled();
   expect(await status("/api/v1/namespaces/team")).toBe(404);
-  expect(await status(LEASES.replace("default", "team").concat("/a"))).toBe(404);
+  expect(await status(leasesPath.replace("default", "team").concat("/a"))).toBe(404);
   expect((await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } })).status).toBe(
     201,
   );
@@ -77,7 +77,7 @@ test("a deleted namespace takes its content with it", async () => {
 
 test("content with a finalizer holds its namespace", async () => {
   await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
-  const path = LEASES.replace("default", "team");
+  const path = leasesPath.replace("default", "team");
   await send(sandbox, "POST", path, lease("held", {}, { finalizers: ["example.com/hold"] }));
   await send(sandbox, "DELETE", "/api/v1/namespaces/team");
   await sandbox.settled();

@@ -1,9 +1,10 @@
-// The few controllers without which the API itself would look broken: content of deleted namespaces goes, so do
-// objects whose owners are gone, and each namespace has its "default" ServiceAccount. They run beside the requests, as
-// in Kubernetes: what they do is seen a moment later.
-//
-// There is no Deployment controller, scheduler or node here.
-
+/**
+ * The few controllers without which the API itself would look broken: content of deleted namespaces goes, so do
+ * objects whose owners are gone, and each namespace has its "default" ServiceAccount. They run beside the requests, as
+ * in Kubernetes: what they do is seen a moment later.
+ *
+ * There is no Deployment controller, scheduler or node here.
+ */
 import type { Platform } from "../platform.ts";
 import type { Store, StoreEvent } from "../store/store.ts";
 import { expireEvents } from "./expire-events.ts";

@@ -1,5 +1,4 @@
-// A namespace gets its "default" ServiceAccount, and when it is deleted its content goes first.
-
+/** A namespace gets its "default" ServiceAccount, and when it is deleted its content goes first. */
 import { type ApiObject, withMetadata } from "../api/object.ts";
 import { serviceAccount } from "../kinds/config.ts";
 import { kinds } from "../kinds/index.ts";
@@ -9,7 +8,7 @@ import type { Platform } from "../platform.ts";
 import { formatTime } from "../schema/time.ts";
 import type { Store, StoreEvent } from "../store/store.ts";
 
-const PREFIX = prefixOf(namespace, "");
+const namespacePrefix = prefixOf(namespace, "");
 
 export async function provideServiceAccount(
   store: Store,
@@ -17,7 +16,7 @@ export async function provideServiceAccount(
   event: StoreEvent,
 ): Promise<void> {
   const missing =
-    event.object.key.startsWith(PREFIX) ||
+    event.object.key.startsWith(namespacePrefix) ||
     (event.type === "DELETED" &&
       event.object.key.startsWith(prefixOf(serviceAccount, "")) &&
       event.object.value.metadata.name === "default");
@@ -41,7 +40,7 @@ export async function provideServiceAccount(
 /** Deletes what is in a namespace that is going away; the namespace itself once nothing is left. */
 export async function finishNamespace(store: Store, event: StoreEvent): Promise<void> {
   const { key, value } = event.object;
-  const name = key.startsWith(PREFIX)
+  const name = key.startsWith(namespacePrefix)
     ? value.metadata.name
     : event.type === "DELETED"
       ? value.metadata.namespace

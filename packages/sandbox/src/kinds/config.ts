@@ -1,5 +1,4 @@
-// ConfigMap, Secret and ServiceAccount.
-
+/** ConfigMap, Secret and ServiceAccount. */
 import type { ApiObject } from "../api/object.ts";
 import { equal } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";
@@ -10,7 +9,7 @@ import { ageColumn, type Kind, nameColumn } from "./kind.ts";
 const core = { group: "", version: "v1", namespaced: true, name: isDnsSubdomain } as const;
 
 /** What etcd takes; a larger object would not fit into one request. */
-const MAX_DATA_BYTES = 1024 * 1024;
+const maxDataBytes = 1024 * 1024;
 
 type Data = Record<string, string>;
 const count = (value: unknown) => Object.keys((value ?? {}) as Data).length;
@@ -49,7 +48,7 @@ export const configMap: Kind = {
       errors.push(...isConfigMapKey(key).map((why) => field.invalid(`binaryData[${key}]`, key, why)));
       size += Buffer.from(value, "base64").length;
     }
-    if (size > MAX_DATA_BYTES) errors.push(field.tooLong("[]", MAX_DATA_BYTES));
+    if (size > maxDataBytes) errors.push(field.tooLong("[]", maxDataBytes));
     return errors;
   },
 };
@@ -90,7 +89,7 @@ export const secret: Kind = {
       errors.push(...isConfigMapKey(key).map((why) => field.invalid(`data[${key}]`, key, why)));
       size += Buffer.from(value, "base64").length;
     }
-    if (size > MAX_DATA_BYTES) errors.push(field.tooLong("data", MAX_DATA_BYTES));
+    if (size > maxDataBytes) errors.push(field.tooLong("data", maxDataBytes));
     return errors;
   },
 };

@@ -1,5 +1,6 @@
-// Events have two faces, v1 and events.k8s.io/v1, over one store. They are kept as v1; the other face renames fields.
-
+/**
+ * Events have two faces, v1 and events.k8s.io/v1, over one store. They are kept as v1; the other face renames fields.
+ */
 import type { ApiObject, JsonObject } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";
 import { isDnsSubdomain } from "../validation/names.ts";
@@ -79,7 +80,7 @@ export const event: Kind = {
 };
 
 /** Field of events.k8s.io/v1 → field of v1. */
-const RENAMED: Record<string, string> = {
+const olderNames: Record<string, string> = {
   note: "message",
   regarding: "involvedObject",
   reportingController: "reportingComponent",
@@ -88,7 +89,7 @@ const RENAMED: Record<string, string> = {
   deprecatedLastTimestamp: "lastTimestamp",
   deprecatedCount: "count",
 };
-const BACK = Object.fromEntries(Object.entries(RENAMED).map(([newer, older]) => [older, newer]));
+const newerNames = Object.fromEntries(Object.entries(olderNames).map(([newer, older]) => [older, newer]));
 
 function rename(object: ApiObject, names: Record<string, string>, apiVersion: string): ApiObject {
   const out: JsonObject = {};
@@ -102,8 +103,8 @@ export const eventsEvent: Kind = {
   type: "api.events.v1.Event",
   selectable: {},
   convert: {
-    fromStored: (object) => rename(object, BACK, "events.k8s.io/v1"),
+    fromStored: (object) => rename(object, newerNames, "events.k8s.io/v1"),
     toStored: (object) =>
-      rename({ reportingComponent: "", reportingInstance: "", ...object } as ApiObject, RENAMED, "v1"),
+      rename({ reportingComponent: "", reportingInstance: "", ...object } as ApiObject, olderNames, "v1"),
   },
 };

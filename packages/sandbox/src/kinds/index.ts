@@ -1,5 +1,4 @@
-// All kinds that are stored. Their order is the order in which discovery names them.
-
+/** All kinds that are stored. Their order is the order in which discovery names them. */
 import { configMap, secret, serviceAccount } from "./config.ts";
 import { event, eventsEvent } from "./event.ts";
 import type { Kind } from "./kind.ts";

@@ -1,6 +1,7 @@
-// What a kind is. A new one is a declaration of this shape in this folder, and a line in index.ts: everything else
-// (verbs, watch, patches, discovery, OpenAPI, tables, RBAC) follows from it and from the type in gen/types.json.
-
+/**
+ * What a kind is. A new one is a declaration of this shape in this folder, and a line in index.ts: everything else
+ * (verbs, watch, patches, discovery, OpenAPI, tables, RBAC) follows from it and from the type in gen/types.json.
+ */
 import type { ApiObject, JsonObject } from "../api/object.ts";
 import type { FieldError } from "../api/status.ts";
 import type { NameRule } from "../validation/names.ts";

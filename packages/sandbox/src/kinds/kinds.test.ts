@@ -1,5 +1,6 @@
-// What the conformance suite cannot ask of a bare kube-apiserver: kinds that are off by default there, and pods on nodes.
-
+/**
+ * What the conformance suite cannot ask of a bare kube-apiserver: kinds that are off by default there, and pods on nodes.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { printAge } from "../registry/age.ts";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
@@ -19,9 +20,9 @@ test("every kind has its type, and a name that is its own", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-const CANDIDATES = "/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates";
+const candidatesPath = "/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates";
 const candidate = (name: string, spec: Body) =>
-  send(sandbox, "POST", CANDIDATES, { metadata: { name }, spec });
+  send(sandbox, "POST", candidatesPath, { metadata: { name }, spec });
 
 test("a LeaseCandidate is taken as it should be", async () => {
   const spec = {
@@ -33,7 +34,7 @@ test("a LeaseCandidate is taken as it should be", async () => {
   const { status, body } = await candidate("pod-1", spec);
   expect(status).toBe(201);
   expect(body.spec).toEqual(spec);
-  const found = await send(sandbox, "GET", `${CANDIDATES}?fieldSelector=spec.leaseName%3Dl`);
+  const found = await send(sandbox, "GET", `${candidatesPath}?fieldSelector=spec.leaseName%3Dl`);
   expect(found.body.items).toHaveLength(1);
 });
 

@@ -1,6 +1,7 @@
-// Lease and LeaseCandidate: what elections are held with. As with the feature gate CoordinatedLeaderElection on; there
-// is nothing here that would elect among candidates.
-
+/**
+ * Lease and LeaseCandidate: what elections are held with. As with the feature gate CoordinatedLeaderElection on; there
+ * is nothing here that would elect among candidates.
+ */
 import type { ApiObject } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";
 import { immutable } from "../validation/metadata.ts";

@@ -1,5 +1,4 @@
-// Namespace. That its content goes with it is the task of housekeeping/namespaces.ts.
-
+/** Namespace. That its content goes with it is the task of housekeeping/namespaces.ts. */
 import { isDnsLabel } from "../validation/names.ts";
 import { ageColumn, type Kind, nameColumn, section } from "./kind.ts";
 

@@ -1,5 +1,6 @@
-// Service, Endpoints and EndpointSlice: records of who can be reached. Nothing here routes, or fills them in.
-
+/**
+ * Service, Endpoints and EndpointSlice: records of who can be reached. Nothing here routes, or fills them in.
+ */
 import type { ApiObject, JsonObject } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";
 import { immutable } from "../validation/metadata.ts";
@@ -21,7 +22,7 @@ interface ServiceSpec extends JsonObject {
 }
 
 const serviceSpec = (object: ApiObject) => (object.spec ?? {}) as ServiceSpec;
-const SERVICE_TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const serviceTypes = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
 export const service: Kind = {
   group: "",
@@ -88,8 +89,8 @@ export const service: Kind = {
         errors.push(field.invalid(`${path}.port`, port ?? 0, "must be between 1 and 65535, inclusive"));
       }
     }
-    if (!SERVICE_TYPES.includes(spec.type ?? ""))
-      errors.push(field.notSupported("spec.type", spec.type, SERVICE_TYPES));
+    if (!serviceTypes.includes(spec.type ?? ""))
+      errors.push(field.notSupported("spec.type", spec.type, serviceTypes));
     const before = old ? serviceSpec(old).clusterIP : undefined;
     if (before && spec.type !== "ExternalName" && before !== spec.clusterIP) {
       errors.push(immutable("spec.clusterIP", spec.clusterIP));
@@ -166,7 +167,7 @@ export const endpoints: Kind = {
   ],
 };
 
-const ADDRESS_TYPES = ["IPv4", "IPv6", "FQDN"];
+const addressTypes = ["IPv4", "IPv6", "FQDN"];
 
 export const endpointSlice: Kind = {
   group: "discovery.k8s.io",
@@ -210,8 +211,8 @@ export const endpointSlice: Kind = {
   validate(object, old) {
     const errors: FieldError[] = [];
     if (!object.addressType) errors.push(field.required("addressType"));
-    else if (!ADDRESS_TYPES.includes(String(object.addressType))) {
-      errors.push(field.notSupported("addressType", object.addressType, ADDRESS_TYPES));
+    else if (!addressTypes.includes(String(object.addressType))) {
+      errors.push(field.notSupported("addressType", object.addressType, addressTypes));
     }
     for (const [index, { addresses }] of ((object.endpoints ?? []) as { addresses?: string[] }[]).entries()) {
       if (!addresses?.length) {

@@ -1,5 +1,4 @@
-// Node: a record, for those who bring their own node agent.
-
+/** Node: a record, for those who bring their own node agent. */
 import type { ApiObject } from "../api/object.ts";
 import { isDnsSubdomain } from "../validation/names.ts";
 import { ageColumn, type Kind, nameColumn, section } from "./kind.ts";

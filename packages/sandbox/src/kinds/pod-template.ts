@@ -1,6 +1,7 @@
-// Defaults and rules for what runs in a pod, shared by Pod, ReplicaSet and Deployment. The part of Kubernetes' own
-// rules that a wrong manifest usually trips over; not all of them.
-
+/**
+ * Defaults and rules for what runs in a pod, shared by Pod, ReplicaSet and Deployment. The part of Kubernetes' own
+ * rules that a wrong manifest usually trips over; not all of them.
+ */
 import type { JsonObject } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";
 import { isDnsLabel } from "../validation/names.ts";
@@ -76,8 +77,8 @@ function defaultVolume(volume: JsonObject): JsonObject {
   return Object.keys(volume).length === 1 ? { ...volume, emptyDir: {} } : volume;
 }
 
-const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
-const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
+const pullPolicies = ["Always", "IfNotPresent", "Never"];
+const restartPolicies = ["Always", "OnFailure", "Never"];
 
 export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -88,8 +89,8 @@ export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
       errors.push(...validateContainer(container, `${path}.${list}[${index}]`, names));
     }
   }
-  if (spec.restartPolicy && !RESTART_POLICIES.includes(spec.restartPolicy)) {
-    errors.push(field.notSupported(`${path}.restartPolicy`, spec.restartPolicy, RESTART_POLICIES));
+  if (spec.restartPolicy && !restartPolicies.includes(spec.restartPolicy)) {
+    errors.push(field.notSupported(`${path}.restartPolicy`, spec.restartPolicy, restartPolicies));
   }
   return errors;
 }
@@ -104,8 +105,8 @@ function validateContainer(container: Container, path: string, names: Set<string
     names.add(name);
   }
   if (!image) errors.push(field.required(`${path}.image`));
-  if (imagePullPolicy && !PULL_POLICIES.includes(String(imagePullPolicy))) {
-    errors.push(field.notSupported(`${path}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES));
+  if (imagePullPolicy && !pullPolicies.includes(String(imagePullPolicy))) {
+    errors.push(field.notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies));
   }
   for (const [index, { containerPort }] of (container.ports ?? []).entries()) {
     if (!containerPort) errors.push(field.required(`${path}.ports[${index}].containerPort`));

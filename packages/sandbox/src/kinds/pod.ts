@@ -1,5 +1,4 @@
-// Pod: a record; nothing here runs it.
-
+/** Pod: a record; nothing here runs it. */
 import type { ApiObject, JsonObject } from "../api/object.ts";
 import { equal } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";

@@ -1,5 +1,6 @@
-// Role, ClusterRole and their bindings. authorization/ reads them; admission/role-escalation.ts guards them.
-
+/**
+ * Role, ClusterRole and their bindings. authorization/ reads them; admission/role-escalation.ts guards them.
+ */
 import type { ApiObject, JsonObject } from "../api/object.ts";
 import { equal } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";
@@ -85,18 +86,18 @@ export interface RbacSubject {
   namespace?: string;
 }
 
-const GROUP = "rbac.authorization.k8s.io";
+const rbacGroup = "rbac.authorization.k8s.io";
 const subjectsOf = (object: ApiObject) => (object.subjects ?? []) as RbacSubject[];
 
 /** Users and groups belong to the RBAC group, ServiceAccounts to the core group; the role to the RBAC group. */
 function defaultBinding(object: ApiObject): ApiObject {
   const subjects = subjectsOf(object).map((subject) =>
     subject.apiGroup === undefined && subject.kind !== "ServiceAccount"
-      ? { ...subject, apiGroup: GROUP }
+      ? { ...subject, apiGroup: rbacGroup }
       : subject,
   );
   const roleRef = { ...(object.roleRef as JsonObject) };
-  if (!roleRef.apiGroup) roleRef.apiGroup = GROUP;
+  if (!roleRef.apiGroup) roleRef.apiGroup = rbacGroup;
   return { ...object, ...(subjects.length > 0 ? { subjects } : {}), roleRef };
 }
 
@@ -107,7 +108,8 @@ function validateBinding(object: ApiObject, old: ApiObject | undefined, kinds: s
     const shown = { APIGroup: ref.apiGroup, Kind: ref.kind, Name: ref.name };
     return [field.invalid("roleRef", shown, "cannot change roleRef")];
   }
-  if (ref.apiGroup !== GROUP) errors.push(field.notSupported("roleRef.apiGroup", ref.apiGroup, [GROUP]));
+  if (ref.apiGroup !== rbacGroup)
+    errors.push(field.notSupported("roleRef.apiGroup", ref.apiGroup, [rbacGroup]));
   if (!kinds.includes(String(ref.kind))) errors.push(field.notSupported("roleRef.kind", ref.kind, kinds));
   if (!ref.name) errors.push(field.required("roleRef.name"));
   for (const [index, subject] of subjectsOf(object).entries()) {
@@ -118,8 +120,8 @@ function validateBinding(object: ApiObject, old: ApiObject | undefined, kinds: s
       if (!subject.namespace && !object.metadata.namespace) errors.push(field.required(`${path}.namespace`));
     } else if (subject.kind !== "User" && subject.kind !== "Group") {
       errors.push(field.notSupported(`${path}.kind`, subject.kind, ["ServiceAccount", "User", "Group"]));
-    } else if (subject.apiGroup !== GROUP) {
-      errors.push(field.notSupported(`${path}.apiGroup`, subject.apiGroup, [GROUP]));
+    } else if (subject.apiGroup !== rbacGroup) {
+      errors.push(field.notSupported(`${path}.apiGroup`, subject.apiGroup, [rbacGroup]));
     }
   }
   return errors;

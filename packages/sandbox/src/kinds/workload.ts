@@ -1,5 +1,4 @@
-// Deployment and ReplicaSet: records; no controller here acts on them.
-
+/** Deployment and ReplicaSet: records; no controller here acts on them. */
 import type { ApiObject, JsonObject, ObjectMeta } from "../api/object.ts";
 import { equal } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";

@@ -1,6 +1,7 @@
-// Server-side apply: the client sends the fields that it wants to own. They are laid over the object; fields that it
-// owned and no longer sends go; fields of others are a conflict, unless forced.
-
+/**
+ * Server-side apply: the client sends the fields that it wants to own. They are laid over the object; fields that it
+ * owned and no longer sends go; fields of others are a conflict, unless forced.
+ */
 import type { KindContext } from "../api/context.ts";
 import { type ApiObject, withMetadata } from "../api/object.ts";
 import { ApiError } from "../api/status.ts";

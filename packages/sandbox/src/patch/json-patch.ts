@@ -1,12 +1,11 @@
-// JSON patch, RFC 6902.
-
+/** JSON patch, RFC 6902. */
 import type { Operation } from "rfc6902";
 import { applyPatch } from "rfc6902";
 import { ApiError, badRequest } from "../api/status.ts";
 
-const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"];
+const knownOperations = ["add", "remove", "replace", "move", "copy", "test"];
 /** As the API server. */
-const MAX_OPERATIONS = 10_000;
+const maxOperations = 10_000;
 
 export function jsonPatch(target: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch)) {
@@ -14,8 +13,8 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
       "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
     );
   }
-  if (patch.length > MAX_OPERATIONS) {
-    const why = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`;
+  if (patch.length > maxOperations) {
+    const why = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`;
     throw new ApiError(413, "RequestEntityTooLarge", why);
   }
   // Below a root of its own, so that a patch of the whole document ("") needs no special case.
@@ -31,7 +30,7 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
 
 function applies(holder: { root: unknown }, operation: Operation): boolean {
   const { op, path, from } = (operation ?? {}) as { op?: string; path?: unknown; from?: unknown };
-  if (!OPERATIONS.includes(op ?? "") || typeof path !== "string") return false;
+  if (!knownOperations.includes(op ?? "") || typeof path !== "string") return false;
   const below = {
     ...operation,
     path: `/root${path}`,

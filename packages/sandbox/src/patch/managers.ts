@@ -1,5 +1,4 @@
-// Who owns which field of an object: metadata.managedFields, read and written.
-
+/** Who owns which field of an object: metadata.managedFields, read and written. */
 import type { ManagedFieldsEntry } from "../api/object.ts";
 import { FieldSet } from "./field-set.ts";
 
@@ -44,7 +43,7 @@ export function writeManagers(managers: Manager[]): ManagedFieldsEntry[] {
 }
 
 /** Nobody owns these: they are the server's, or say which object it is. */
-const NOBODYS = FieldSet.parse({
+const nobodysFields = FieldSet.parse({
   "f:apiVersion": {},
   "f:kind": {},
   "f:metadata": {
@@ -61,14 +60,14 @@ const NOBODYS = FieldSet.parse({
     "f:resourceVersion": {},
   },
 });
-const STATUS = FieldSet.parse({ "f:status": {} });
+const statusFields = FieldSet.parse({ "f:status": {} });
 
 /** Leaves out what nobody owns, and what this path does not write. */
 export function ownable(fields: FieldSet, separateStatus: boolean, subresource: string): FieldSet {
-  const metadata = fields.difference(NOBODYS);
+  const metadata = fields.difference(nobodysFields);
   metadata.member = false;
   const own = metadata.children.get("f:metadata");
-  for (const element of NOBODYS.children.get("f:metadata")?.children.keys() ?? [])
+  for (const element of nobodysFields.children.get("f:metadata")?.children.keys() ?? [])
     own?.children.delete(element);
   if (own?.isEmpty) metadata.children.delete("f:metadata");
   if (!separateStatus) return metadata;
@@ -78,5 +77,5 @@ export function ownable(fields: FieldSet, separateStatus: boolean, subresource: 
     if (below) status.children.set("f:status", below);
     return status;
   }
-  return metadata.difference(STATUS, true);
+  return metadata.difference(statusFields, true);
 }

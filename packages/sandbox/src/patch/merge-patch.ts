@@ -1,5 +1,4 @@
-// JSON merge patch, RFC 7396: objects are merged, null deletes, everything else replaces.
-
+/** JSON merge patch, RFC 7396: objects are merged, null deletes, everything else replaces. */
 import { isObject, type JsonObject, put } from "../api/object.ts";
 
 export function mergePatch(target: unknown, patch: unknown): unknown {

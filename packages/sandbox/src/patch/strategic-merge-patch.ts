@@ -1,12 +1,13 @@
-// Strategic merge patch, Kubernetes' own: like a merge patch, but lists whose type says so are merged by a key, and
-// directives ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…) say what a merge cannot.
-
+/**
+ * Strategic merge patch, Kubernetes' own: like a merge patch, but lists whose type says so are merged by a key, and
+ * directives ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…) say what a merge cannot.
+ */
 import { equal, isObject, type JsonObject, put } from "../api/object.ts";
 import { badRequest } from "../api/status.ts";
 import { resolve, type Schema } from "../schema/schema.ts";
 
-const ORDER = "$setElementOrder/";
-const DELETE = "$deleteFromPrimitiveList/";
+const orderPrefix = "$setElementOrder/";
+const deletePrefix = "$deleteFromPrimitiveList/";
 
 export function strategicMergePatch(target: unknown, patch: unknown, schema: Schema): unknown {
   if (!isObject(patch)) throw badRequest("error decoding patch: expected an object");
@@ -28,9 +29,9 @@ function mergeObjects(target: JsonObject, patch: JsonObject, schema: Schema): Js
   }
   for (const [key, value] of Object.entries(patch)) {
     if (!Array.isArray(value)) continue;
-    if (key.startsWith(DELETE)) removeFrom(out, key.slice(DELETE.length), value);
-    if (key.startsWith(ORDER))
-      order(out, key.slice(ORDER.length), value, fieldOf(schema, key.slice(ORDER.length)));
+    if (key.startsWith(deletePrefix)) removeFrom(out, key.slice(deletePrefix.length), value);
+    if (key.startsWith(orderPrefix))
+      order(out, key.slice(orderPrefix.length), value, fieldOf(schema, key.slice(orderPrefix.length)));
   }
   return out;
 }

@@ -1,6 +1,7 @@
-// Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
-// alone. Without this, server-side apply could not tell whose value it would overwrite.
-
+/**
+ * Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
+ * alone. Without this, server-side apply could not tell whose value it would overwrite.
+ */
 import type { KindContext } from "../api/context.ts";
 import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../api/object.ts";
 import { apiVersion } from "../kinds/kind.ts";

@@ -1,6 +1,7 @@
-// Objects seen through their type: which fields they have, how two differ, how one is merged into another. Lists are
-// merged by key, united or replaced as the type says (x-kubernetes-list-type). Follows structured-merge-diff.
-
+/**
+ * Objects seen through their type: which fields they have, how two differ, how one is merged into another. Lists are
+ * merged by key, united or replaced as the type says (x-kubernetes-list-type). Follows structured-merge-diff.
+ */
 import { equal, isObject, type JsonObject, put } from "../api/object.ts";
 import { resolve, type Schema } from "../schema/schema.ts";
 import { FieldSet } from "./field-set.ts";
@@ -60,11 +61,11 @@ function partsOf(value: unknown, shape: Shape): Map<string, unknown> | undefined
   return undefined;
 }
 
-const ATOM: Schema = {};
+const atomSchema: Schema = {};
 
 function schemaBelow(shape: Shape, element: string): Schema {
-  if (shape.type === "fields") return shape.below(element.slice(2)) ?? ATOM;
-  return shape.type === "keyed" ? shape.items : ATOM;
+  if (shape.type === "fields") return shape.below(element.slice(2)) ?? atomSchema;
+  return shape.type === "keyed" ? shape.items : atomSchema;
 }
 
 /** All fields that an object sets. */

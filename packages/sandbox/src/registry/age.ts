@@ -1,4 +1,4 @@
-// How kubectl prints how long ago something was: two units at most, fewer digits as it gets longer.
+/** How kubectl prints how long ago something was: two units at most, fewer digits as it gets longer. */
 
 export function printAge(ms: number): string {
   const seconds = Math.floor(ms / 1000);

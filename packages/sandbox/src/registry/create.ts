@@ -1,5 +1,4 @@
-// POST to a collection.
-
+/** POST to a collection. */
 import type { Answer, KindContext } from "../api/context.ts";
 import { decodeBody } from "./decode-body.ts";
 import { parseOptions } from "./options.ts";

@@ -1,13 +1,18 @@
-// From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
-
+/**
+ * From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
+ */
 import { type Body, readBody } from "../api/body.ts";
 import type { KindContext } from "../api/context.ts";
 import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
+import { quote } from "../api/quote.ts";
 import { ApiError, badRequest } from "../api/status.ts";
 import { isKnownType, notRegistered } from "../discovery/resources.ts";
 import { apiVersion, type Kind } from "../kinds/kind.ts";
 import { DecodeError, decode } from "../schema/decode.ts";
 import { parseOptions } from "./options.ts";
+
+/** As many as Kubernetes tells of. */
+const maxProblems = 100;
 
 export async function decodeBody(context: KindContext): Promise<ApiObject> {
   const { fieldValidation } = parseOptions(context);
@@ -19,10 +24,13 @@ function toObject(context: KindContext, body: Body, fieldValidation: string): Ap
   const { kind } = context;
   const raw = checkType(kind, body.value);
   const { value, unknown } = decodeAs(kind, raw);
+  // Nobody looks into what is dropped.
+  const dropped = new Set(unknown);
+  const kept = body.duplicates.filter((path) => !pathsTo(path).some((above) => dropped.has(above)));
   const problems = [
-    ...body.duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
-  ];
+    ...kept.map((path) => `duplicate field ${quote(path)}`),
+    ...unknown.map((path) => `unknown field ${quote(path)}`),
+  ].slice(0, maxProblems);
   if (problems.length > 0) {
     if (fieldValidation === "Strict") {
       throw badRequest(cannotBeHandled(kind, `strict decoding error: ${problems.join(", ")}`));
@@ -30,6 +38,11 @@ function toObject(context: KindContext, body: Body, fieldValidation: string): Ap
     if (fieldValidation !== "Ignore") context.warnings.push(...problems);
   }
   return fromDecoded(kind, value);
+}
+
+/** A path, and those of all that it is in. */
+function pathsTo(path: string): string[] {
+  return [...[...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)), path];
 }
 
 export function cannotBeHandled(kind: Kind, why: string): string {
@@ -45,7 +58,7 @@ function checkType(kind: Kind, value: unknown): JsonObject {
   if (given === apiVersion(kind) && name === kind.kind) return value;
   const version = given.slice(given.indexOf("/") + 1);
   const refused = (why: string) =>
-    badRequest(`${name} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: ${why}`);
+    badRequest(`${name} in version ${quote(version)} cannot be handled as a ${kind.kind}: ${why}`);
   if (name !== kind.kind && !isKnownType(given, name)) throw refused(notRegistered(given, name));
   if (name !== kind.kind) {
     throw refused(
@@ -83,9 +96,5 @@ function fromDecoded(kind: Kind, value: JsonObject): ApiObject {
 export function checkResourceVersion(object: ApiObject): void {
   const { resourceVersion } = object.metadata;
   if (resourceVersion === undefined || /^\d+$/.test(resourceVersion)) return;
-  throw new ApiError(
-    500,
-    "",
-    `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`,
-  );
+  throw new ApiError(500, "", `strconv.ParseUint: parsing ${quote(resourceVersion)}: invalid syntax`);
 }

@@ -1,6 +1,7 @@
-// Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
-// dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
-
+/**
+ * Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
+ * dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
+ */
 import type { Admission } from "../admission/admit.ts";
 import { checkNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
 import { readBody } from "../api/body.ts";
@@ -14,7 +15,7 @@ import { namespace } from "../kinds/namespace.ts";
 import { service } from "../kinds/network.ts";
 import { pod } from "../kinds/pod.ts";
 import { DecodeError, decode } from "../schema/decode.ts";
-import { META } from "../schema/schema.ts";
+import { metaPrefix } from "../schema/schema.ts";
 import { formatTime } from "../schema/time.ts";
 import type { Decision, Stored } from "../store/store.ts";
 import { parseOptions } from "./options.ts";
@@ -22,11 +23,11 @@ import { represent, representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 import { subjectOf } from "./write.ts";
 
-export const FOREGROUND = "foregroundDeletion";
-export const ORPHAN = "orphan";
+export const foregroundFinalizer = "foregroundDeletion";
+export const orphanFinalizer = "orphan";
 
 /** These answer with the object that is gone, the others with a Status. */
-const RETURN_OBJECT = [serviceAccount, namespace, pod, service];
+const returningKinds = [serviceAccount, namespace, pod, service];
 
 interface DeleteOptions {
   gracePeriodSeconds?: number;
@@ -42,7 +43,7 @@ export async function remove(context: KindContext): Promise<Answer> {
   checkNamespaceDeletion(admissionOf(context), info.name);
   const { before, after } = await removeOne(context, info.namespace, info.name, options);
   if (after !== "gone") return represent(context, after, 200);
-  if (RETURN_OBJECT.includes(kind)) return represent(context, before, 200);
+  if (returningKinds.includes(kind)) return represent(context, before, 200);
   const { uid } = before.value.metadata;
   const status: Status = {
     kind: "Status",
@@ -142,9 +143,9 @@ function wantedFinalizers(
 ): string[] {
   const policy = propagationPolicy ?? (orphanDependents ? "Orphan" : undefined);
   if (policy === undefined) return present;
-  const others = present.filter((name) => name !== FOREGROUND && name !== ORPHAN);
-  if (policy === "Foreground") return [...others, FOREGROUND];
-  return policy === "Orphan" ? [...others, ORPHAN] : others;
+  const others = present.filter((name) => name !== foregroundFinalizer && name !== orphanFinalizer);
+  if (policy === "Foreground") return [...others, foregroundFinalizer];
+  return policy === "Orphan" ? [...others, orphanFinalizer] : others;
 }
 
 function checkPreconditions(
@@ -168,7 +169,7 @@ function checkPreconditions(
   }
 }
 
-const POLICIES = ["Foreground", "Background", "Orphan", "nil"];
+const propagationPolicies = ["Foreground", "Background", "Orphan", "nil"];
 
 /** From the body, or from the query where there is none. */
 async function readOptions(context: KindContext): Promise<DeleteOptions> {
@@ -185,8 +186,11 @@ async function readOptions(context: KindContext): Promise<DeleteOptions> {
     const why = "orphanDependents and deletionPropagation cannot be both set";
     errors.push(field.invalid("propagationPolicy", options.propagationPolicy, why));
   }
-  if (options.propagationPolicy !== undefined && !POLICIES.slice(0, 3).includes(options.propagationPolicy)) {
-    errors.push(field.notSupported("propagationPolicy", options.propagationPolicy, POLICIES));
+  if (
+    options.propagationPolicy !== undefined &&
+    !propagationPolicies.slice(0, 3).includes(options.propagationPolicy)
+  ) {
+    errors.push(field.notSupported("propagationPolicy", options.propagationPolicy, propagationPolicies));
   }
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, errors);
   return options;
@@ -201,7 +205,7 @@ async function bodyOptions(context: KindContext): Promise<DeleteOptions> {
     throw badRequest(notRegistered(textOf(value.apiVersion ?? "meta.k8s.io/v1"), textOf(value.kind)));
   }
   try {
-    return decode(`${META}DeleteOptions`, value).value as DeleteOptions;
+    return decode(`${metaPrefix}DeleteOptions`, value).value as DeleteOptions;
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message);
     throw error;

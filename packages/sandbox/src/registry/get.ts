@@ -1,5 +1,4 @@
-// GET of one object.
-
+/** GET of one object. */
 import type { Answer, KindContext } from "../api/context.ts";
 import { notFound } from "../api/status.ts";
 import { keyOf } from "../kinds/kind.ts";

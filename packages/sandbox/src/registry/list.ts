@@ -1,6 +1,6 @@
-// GET of a collection: whole or in pages, of which all show the revision of the first.
-
+/** GET of a collection: whole or in pages, of which all show the revision of the first. */
 import type { Answer, KindContext } from "../api/context.ts";
+import { quote } from "../api/quote.ts";
 import { ApiError, badRequest, expired, type FieldError, field, invalid } from "../api/status.ts";
 import type { Store, Stored } from "../store/store.ts";
 import { representList } from "./represent.ts";
@@ -44,8 +44,7 @@ export async function list(context: KindContext): Promise<Answer> {
 
 /** A number of the query, as Go reads it. */
 export function parseInteger(text: string): number {
-  if (!/^-?\d+$/.test(text))
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`);
   return Number(text);
 }
 
@@ -93,7 +92,7 @@ export function checkNotTooNew(store: Store, version: string): void {
 }
 
 export const badVersion = (version: string) =>
-  `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`;
+  `resourceVersion: Invalid value: ${quote(version)}: strconv.ParseUint: parsing ${quote(version)}: invalid syntax`;
 
 function encodeContinue({ revision, after }: Continue, prefix: string): string {
   const start = `${after.slice(prefix.length)}\u0000`;
@@ -111,7 +110,7 @@ function decodeContinue(token: string, prefix: string): Continue {
       throw new Error("not a token");
     return { revision: rv, after: prefix + (start.endsWith("\u0000") ? start.slice(0, -1) : start) };
   } catch {
-    throw badRequest(`invalid continue token: continue key is not valid: ${JSON.stringify(token)}`);
+    throw badRequest(`invalid continue token: continue key is not valid: ${quote(token)}`);
   }
 }
 

@@ -1,6 +1,6 @@
-// Options of a write, from the query.
-
+/** Options of a write, from the query. */
 import type { Context } from "../api/context.ts";
+import { isPrintable } from "../api/quote.ts";
 import { badRequest, type FieldError, field, invalid } from "../api/status.ts";
 
 export interface WriteOptions {
@@ -10,8 +10,8 @@ export interface WriteOptions {
   force: boolean | undefined;
 }
 
-const FIELD_VALIDATION = ["", "Ignore", "Strict", "Warn"];
-const MAX_MANAGER_BYTES = 128;
+const fieldValidations = ["", "Ignore", "Strict", "Warn"];
+const maxManagerBytes = 128;
 
 export function parseOptions({ request, info }: Context, apply = false): WriteOptions {
   const { query } = request;
@@ -34,11 +34,12 @@ export function parseOptions({ request, info }: Context, apply = false): WriteOp
   if (!apply && force !== undefined && info.verb === "patch") {
     errors.push(field.forbidden("force", "may not be specified for non-apply patch"));
   }
-  if (Buffer.byteLength(manager) > MAX_MANAGER_BYTES)
-    errors.push(field.tooLong("fieldManager", MAX_MANAGER_BYTES));
+  if (Buffer.byteLength(manager) > maxManagerBytes)
+    errors.push(field.tooLong("fieldManager", maxManagerBytes));
+  errors.push(...unprintable(manager));
   if (dryRun.some((value) => value !== "All")) errors.push(field.notSupported("dryRun", dryRun, ["All"]));
-  if (!FIELD_VALIDATION.includes(fieldValidation)) {
-    errors.push(field.notSupported("fieldValidation", fieldValidation, FIELD_VALIDATION));
+  if (!fieldValidations.includes(fieldValidation)) {
+    errors.push(field.notSupported("fieldValidation", fieldValidation, fieldValidations));
   }
   if (errors.length > 0) {
     const kind =
@@ -54,8 +55,19 @@ export function parseOptions({ request, info }: Context, apply = false): WriteOp
   };
 }
 
+function unprintable(manager: string): FieldError[] {
+  const characters = [...manager];
+  return characters.flatMap((character, index) => {
+    if (isPrintable(character)) return [];
+    const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
+    const position = Buffer.byteLength(characters.slice(0, index).join(""));
+    const why = `invalid character U+${code} (at position ${position})`;
+    return [field.invalid("fieldManager", manager, why)];
+  });
+}
+
 /** Without a name the program is the manager: the part of its user agent before the slash. */
 function managerOf(userAgent: string): string {
   const name = userAgent.split("/")[0]?.replace(/[^\x20-\x7e]/g, "") ?? "";
-  return name.slice(0, MAX_MANAGER_BYTES) || "unknown";
+  return name.slice(0, maxManagerBytes) || "unknown";
 }

@@ -1,5 +1,4 @@
-// PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write.
-
+/** PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write. */
 import { BodyError, mediaType, readJson, readYaml } from "../api/body.ts";
 import type { Answer, KindContext } from "../api/context.ts";
 import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
@@ -16,8 +15,8 @@ import { parseOptions, type WriteOptions } from "./options.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
 
-const APPLY = "application/apply-patch+yaml";
-const PATCHES: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
+const applyType = "application/apply-patch+yaml";
+const patchers: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
   "application/json-patch+json": (target, patch) => jsonPatch(target, patch),
   "application/merge-patch+json": (target, patch) => mergePatch(target, patch),
   "application/strategic-merge-patch+json": (target, patch, { kind }) =>
@@ -26,9 +25,9 @@ const PATCHES: Record<string, (target: ApiObject, patch: unknown, context: KindC
 
 export async function patch(context: KindContext): Promise<Answer> {
   const type = mediaType(context.request.headers["content-type"]);
-  const options = parseOptions(context, type === APPLY);
-  if (type === APPLY) return serverSideApply(context, options);
-  const change = PATCHES[type];
+  const options = parseOptions(context, type === applyType);
+  if (type === applyType) return serverSideApply(context, options);
+  const change = patchers[type];
   if (!change) {
     throw new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   }

@@ -1,7 +1,7 @@
-// The form in which stored objects go out: as they are, as a table for kubectl, or as metadata only.
-
+/** The form in which stored objects go out: as they are, as a table for kubectl, or as metadata only. */
 import type { Answer, KindContext } from "../api/context.ts";
 import type { ApiObject } from "../api/object.ts";
+import { quote } from "../api/quote.ts";
 import { badRequest } from "../api/status.ts";
 import { apiVersion, type Column, type Kind } from "../kinds/kind.ts";
 import type { Stored } from "../store/store.ts";
@@ -84,7 +84,7 @@ function table(
   if (!["", "Metadata", "None", "Object"].includes(include)) {
     const why = "must be 'Metadata', 'Object', 'None', or empty";
     throw badRequest(
-      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: ${why}`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(include)}: ${why}`,
     );
   }
   const now = cluster.platform.wallMs();

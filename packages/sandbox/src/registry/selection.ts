@@ -1,5 +1,4 @@
-// Which objects a list, a watch or a deletion of a collection is about.
-
+/** Which objects a list, a watch or a deletion of a collection is about. */
 import type { KindContext } from "../api/context.ts";
 import type { ApiObject } from "../api/object.ts";
 import { badRequest } from "../api/status.ts";

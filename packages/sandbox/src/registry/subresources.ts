@@ -1,5 +1,4 @@
-// Subresources other than status, each with its own handler.
-
+/** Subresources other than status, each with its own handler. */
 import type { Answer, KindContext } from "../api/context.ts";
 import { serviceAccount } from "../kinds/config.ts";
 import type { Kind } from "../kinds/kind.ts";

@@ -1,5 +1,4 @@
-// PUT of one object.
-
+/** PUT of one object. */
 import type { Answer, KindContext } from "../api/context.ts";
 import { badRequest } from "../api/status.ts";
 import { checkResourceVersion, decodeBody } from "./decode-body.ts";

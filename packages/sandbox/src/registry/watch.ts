@@ -1,6 +1,7 @@
-// A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
-// asks for a revision whose history is forgotten gets 410 and has to list again.
-
+/**
+ * A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
+ * asks for a revision whose history is forgotten gets 410 and has to list again.
+ */
 import type { Answer, KindContext, Sink } from "../api/context.ts";
 import { isTrue } from "../api/request-info.ts";
 import { ApiError, expired, type FieldError, field, invalid } from "../api/status.ts";
@@ -11,8 +12,8 @@ import { representOne } from "./represent.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 
 /** A watch ends by itself after half an hour to an hour, so that clients spread over several servers again. */
-const MIN_TIMEOUT_SECONDS = 1800;
-const BOOKMARK_INTERVAL_MS = 60_000;
+const minTimeoutSeconds = 1800;
+const bookmarkIntervalMs = 60_000;
 
 export async function watch(context: KindContext): Promise<Answer> {
   const { cluster, request } = context;
@@ -22,7 +23,7 @@ export async function watch(context: KindContext): Promise<Answer> {
   const version = query.get("resourceVersion") ?? "";
   if (!/^\d*$/.test(version)) throw new ApiError(500, "", badVersion(version));
   const given = parseInteger(query.get("timeoutSeconds") ?? "0");
-  const seconds = given > 0 ? given : MIN_TIMEOUT_SECONDS * (1 + cluster.platform.random());
+  const seconds = given > 0 ? given : minTimeoutSeconds * (1 + cluster.platform.random());
   return { type: "stream", start: (sink) => start(context, selection, seconds, sink) };
 }
 
@@ -83,7 +84,7 @@ function start(context: KindContext, selection: Selection, seconds: number, sink
   let tick = nextBookmark();
   function nextBookmark() {
     if (!isTrue(query.get("allowWatchBookmarks"))) return undefined;
-    return platform.after(BOOKMARK_INTERVAL_MS, () => {
+    return platform.after(bookmarkIntervalMs, () => {
       sink.write(bookmark(context, store.revision, undefined));
       tick = nextBookmark();
     });

@@ -1,6 +1,7 @@
-// The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
-// of patch end here, so there is one place that decides what may be stored.
-
+/**
+ * The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
+ * of patch end here, so there is one place that decides what may be stored.
+ */
 import { admit } from "../admission/admit.ts";
 import type { KindContext } from "../api/context.ts";
 import { type ApiObject, equal, withMetadata } from "../api/object.ts";
@@ -20,26 +21,32 @@ import { decode } from "../schema/decode.ts";
 import { formatTime } from "../schema/time.ts";
 import type { Decision, Stored } from "../store/store.ts";
 import { validate } from "../validation/validate.ts";
+import { withGeneratedName } from "./generate-name.ts";
 import type { WriteOptions } from "./options.ts";
 
 /** What etcd takes in one request. */
-const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
+const maxObjectBytes = 1.5 * 1024 * 1024;
 
 export async function createObject(
   context: KindContext,
   given: ApiObject,
   options: WriteOptions,
 ): Promise<Stored> {
-  const object = named(context, inNamespace(context, given));
-  const name = object.metadata.name ?? "";
-  if (object.metadata.resourceVersion !== undefined) {
+  const placed = inNamespace(context, given);
+  if (placed.metadata.resourceVersion !== undefined) {
     throw new ApiError(500, "", "resourceVersion should not be set on objects to be created");
   }
-  return commit(context, name, options, (current) => {
-    // An invalid object is told so even where there is one of its name.
-    const complete = prepareCreate(context, object, options);
-    if (current) throw alreadyExists(subjectOf(context, name));
-    return complete;
+  return withGeneratedName(placed, context.cluster.platform, (object) => {
+    const { name = "", generateName } = object.metadata;
+    return commit(context, name, options, (current) => {
+      // An invalid object is told so even where there is one of its name.
+      const complete = prepareCreate(context, object, options);
+      if (!current) return complete;
+      throw alreadyExists(subjectOf(context, name), {
+        generated: Boolean(generateName),
+        deleting: current.value.metadata.deletionTimestamp !== undefined,
+      });
+    });
   });
 }
 
@@ -206,7 +213,7 @@ async function commit(
 }
 
 function checkSize(object: ApiObject): void {
-  if (JSON.stringify(object).length > MAX_OBJECT_BYTES)
+  if (JSON.stringify(object).length > maxObjectBytes)
     throw new ApiError(500, "", "etcdserver: request is too large");
 }
 
@@ -224,17 +231,4 @@ function inNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject 
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   return namespace ? object : withMetadata(object, { namespace: info.namespace });
-}
-
-/** Letters that make no words. */
-const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
-const MAX_GENERATED_PREFIX = 58;
-
-function named({ cluster }: KindContext, object: ApiObject): ApiObject {
-  const { name, generateName } = object.metadata;
-  if (name || !generateName) return object;
-  const letters = [...cluster.platform.randomBytes(5)]
-    .map((byte) => ALPHABET[byte % ALPHABET.length])
-    .join("");
-  return withMetadata(object, { name: `${generateName.slice(0, MAX_GENERATED_PREFIX)}${letters}` });
 }

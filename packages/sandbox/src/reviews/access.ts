@@ -1,5 +1,4 @@
-// May somebody do something? `kubectl auth can-i` asks it here.
-
+/** May somebody do something? `kubectl auth can-i` asks it here. */
 import type { Context } from "../api/context.ts";
 import type { JsonObject } from "../api/object.ts";
 import { type FieldError, field } from "../api/status.ts";

@@ -1,5 +1,4 @@
-// Resources that are questions rather than objects: they are answered and not stored.
-
+/** Resources that are questions rather than objects: they are answered and not stored. */
 import { readBody } from "../api/body.ts";
 import type { Answer, Context } from "../api/context.ts";
 import { isObject, type JsonObject } from "../api/object.ts";

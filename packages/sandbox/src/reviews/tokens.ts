@@ -1,8 +1,7 @@
-// Whose token is this, and who am I?
-
+/** Whose token is this, and who am I? */
 import type { JsonObject } from "../api/object.ts";
 import { badRequest } from "../api/status.ts";
-import { ISSUER } from "../authentication/service-account-tokens.ts";
+import { tokenIssuer } from "../authentication/service-account-tokens.ts";
 import type { User } from "../authentication/user.ts";
 import type { Review } from "./reviews.ts";
 
@@ -26,7 +25,7 @@ export const tokenReview: Review = {
     throw badRequest("token is required for TokenReview in authentication");
   },
   answer(object, { cluster }) {
-    const { token = "", audiences = [ISSUER] } = (object.spec ?? {}) as {
+    const { token = "", audiences = [tokenIssuer] } = (object.spec ?? {}) as {
       token?: string;
       audiences?: string[];
     };

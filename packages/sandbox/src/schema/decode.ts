@@ -1,10 +1,11 @@
-// Turns a body into an object of a kind: types are checked, unknown fields are dropped and reported, times are
-// normalised, empty maps and lists disappear, and what Go's structs always print is filled in.
-//
-// It does not judge values: that is validation's task.
-
+/**
+ * Turns a body into an object of a kind: types are checked, unknown fields are dropped and reported, times are
+ * normalised, empty maps and lists disappear, and what Go's structs always print is filled in.
+ *
+ * It does not judge values: that is validation's task.
+ */
 import { isObject, type JsonObject, put } from "../api/object.ts";
-import { META, resolve, type Schema, typeNamed } from "./schema.ts";
+import { metaPrefix, resolve, type Schema, typeNamed } from "./schema.ts";
 import { parseMicroTime, parseTime, TimeError } from "./time.ts";
 
 /** The body is not of the type; the text is that of Go's decoder. */
@@ -79,7 +80,7 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
     );
   };
 
-  if (property.$ref === `${META}MicroTime` || property.$ref === `${META}Time`) {
+  if (property.$ref === `${metaPrefix}MicroTime` || property.$ref === `${metaPrefix}Time`) {
     if (typeof value !== "string") throw mismatch("string");
     try {
       return property.$ref.endsWith("MicroTime") ? parseMicroTime(value) : parseTime(value);
@@ -88,7 +89,7 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
       throw error;
     }
   }
-  if (property.$ref === `${META}FieldsV1`) return value;
+  if (property.$ref === `${metaPrefix}FieldsV1`) return value;
   if (schema.oneOf) {
     const allowed = schema.oneOf.some(
       ({ type }) => type === typeof value || (type === "integer" && Number.isInteger(value)),

@@ -1,6 +1,7 @@
-// The types of Kubernetes, as its own OpenAPI describes them (gen/types.json, made by scripts/generate-schema.mjs):
-// what fields there are, their defaults, and how lists merge. Read on first use, since start-up must not pay for it.
-
+/**
+ * The types of Kubernetes, as its own OpenAPI describes them (gen/types.json, made by scripts/generate-schema.mjs):
+ * what fields there are, their defaults, and how lists merge. Read on first use, since start-up must not pay for it.
+ */
 import { readFileSync } from "node:fs";
 
 export interface Schema {
@@ -60,4 +61,4 @@ export function resolve(schema: Schema): Schema {
   return schema.$ref ? typeNamed(schema.$ref) : schema;
 }
 
-export const META = "apimachinery.pkg.apis.meta.v1.";
+export const metaPrefix = "apimachinery.pkg.apis.meta.v1.";

@@ -30,3 +30,9 @@ test("a zone changes how an instant is written, not the instant", () => {
 test("a Time loses its decimals", () => {
   expect(parseTime("2024-01-01T00:00:00.999Z")).toBe("2024-01-01T00:00:00Z");
 });
+
+test("what is no time is shown byte by byte, as Go does", () => {
+  expect(() => parseTime('"\u{c11e6}')).toThrow(
+    String.raw`parsing time "\"\xf3\x81\x87\xa6" as "2006-01-02T15:04:05Z07:00": cannot parse "\"\xf3\x81\x87\xa6" as "2006"`,
+  );
+});

@@ -1,8 +1,10 @@
-// The two time types of the API. Time has whole seconds; MicroTime has exactly six decimals, and the API refuses any
-// other number of them. The wording of a refusal is that of Go's time.Parse.
+/**
+ * The two time types of the API. Time has whole seconds; MicroTime has exactly six decimals, and the API refuses any
+ * other number of them. The wording of a refusal is that of Go's time.Parse.
+ */
 
-const SECONDS = "2006-01-02T15:04:05Z07:00";
-const MICROS = "2006-01-02T15:04:05.000000Z07:00";
+const secondsLayout = "2006-01-02T15:04:05Z07:00";
+const microsLayout = "2006-01-02T15:04:05.000000Z07:00";
 
 /** Milliseconds since 1970, as a metav1.Time. */
 export function formatTime(wallMs: number): string {
@@ -16,13 +18,13 @@ export function formatMicroTime(wallMs: number): string {
 
 /** Normalises a metav1.Time to UTC without decimals. */
 export function parseTime(text: string): string {
-  const { wallMs } = parse(text, SECONDS, /^(\.\d+)?/, "");
+  const { wallMs } = parse(text, secondsLayout, /^(\.\d+)?/, "");
   return formatTime(wallMs);
 }
 
 /** Normalises a metav1.MicroTime to UTC. */
 export function parseMicroTime(text: string): string {
-  const { wallMs, fraction } = parse(text, MICROS, /^\.\d{6}/, ".000000");
+  const { wallMs, fraction } = parse(text, microsLayout, /^\.\d{6}/, ".000000");
   return `${new Date(wallMs).toISOString().slice(0, 19)}${fraction}Z`;
 }
 
@@ -72,4 +74,11 @@ export class TimeError extends Error {
   override readonly name = "TimeError";
 }
 
-const quote = (text: string) => JSON.stringify(text);
+/** Go's time has quotes of its own: what is not ASCII is shown byte by byte. */
+const quote = (text: string) => `"${[...Buffer.from(text)].map(showByte).join("")}"`;
+
+function showByte(byte: number): string {
+  if (byte < 0x20 || byte >= 0x80) return `\\x${byte.toString(16).padStart(2, "0")}`;
+  const character = String.fromCharCode(byte);
+  return character === '"' || character === "\\" ? `\\${character}` : character;
+}

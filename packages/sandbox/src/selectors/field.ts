@@ -1,6 +1,8 @@
-// Field selectors: `metadata.name=x,status.phase!=Running`. Only the fields that a kind declares can be asked for.
-
+/**
+ * Field selectors: `metadata.name=x,status.phase!=Running`. Only the fields that a kind declares can be asked for.
+ */
 import type { ApiObject } from "../api/object.ts";
+import { quote } from "../api/quote.ts";
 import { badRequest } from "../api/status.ts";
 import type { Kind } from "../kinds/kind.ts";
 
@@ -35,6 +37,6 @@ function reader(label: string, kind: Kind): (object: ApiObject) => string {
   throw badRequest(
     kind.selectable
       ? `field label not supported: ${label}`
-      : `${JSON.stringify(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+      : `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
 }

@@ -1,5 +1,7 @@
-// Label selectors: the text form of a query (`a=b,c!=d,e in (f,g),!h`) and the form of a field (matchLabels).
-
+/**
+ * Label selectors: the text form of a query (`a=b,c!=d,e in (f,g),!h`) and the form of a field (matchLabels).
+ */
+import { quote } from "../api/quote.ts";
 import { badRequest } from "../api/status.ts";
 import { isLabelValue, isQualifiedName } from "../validation/names.ts";
 
@@ -25,12 +27,12 @@ export function matchesLabels(selector: LabelSelector, labels: Labels): boolean 
   );
 }
 
-const KEY = String.raw`[^\s,!=()<>]+`;
-const SET = new RegExp(String.raw`^\s*(${KEY})\s+(in|notin)\s*\(([^()]*)\)\s*(?:,|$)`);
-const EQUALITY = new RegExp(String.raw`^\s*(${KEY})\s*(==|=|!=)\s*([^\s,!=()<>]*)\s*(?:,|$)`);
-const ORDER = new RegExp(String.raw`^\s*(${KEY})\s*(>|<)\s*(-?\d+)\s*(?:,|$)`);
-const ABSENT = new RegExp(String.raw`^\s*!\s*(${KEY})\s*(?:,|$)`);
-const PRESENT = new RegExp(String.raw`^\s*(${KEY})\s*(?:,|$)`);
+const keyPattern = String.raw`[^\s,!=()<>]+`;
+const setPattern = new RegExp(String.raw`^\s*(${keyPattern})\s+(in|notin)\s*\(([^()]*)\)\s*(?:,|$)`);
+const equalityPattern = new RegExp(String.raw`^\s*(${keyPattern})\s*(==|=|!=)\s*([^\s,!=()<>]*)\s*(?:,|$)`);
+const orderPattern = new RegExp(String.raw`^\s*(${keyPattern})\s*(>|<)\s*(-?\d+)\s*(?:,|$)`);
+const absentPattern = new RegExp(String.raw`^\s*!\s*(${keyPattern})\s*(?:,|$)`);
+const presentPattern = new RegExp(String.raw`^\s*(${keyPattern})\s*(?:,|$)`);
 
 export function parseLabelSelector(text: string): LabelTest {
   const tests: LabelTest[] = [];
@@ -44,7 +46,7 @@ export function parseLabelSelector(text: string): LabelTest {
     return match.slice(1);
   };
   while (rest.trim() !== "") {
-    let parts = take(SET);
+    let parts = take(setPattern);
     if (parts) {
       const [key, operator, list] = parts as [string, string, string];
       const values = list.split(",").map((value) => checkValue(value.trim(), key));
@@ -53,14 +55,14 @@ export function parseLabelSelector(text: string): LabelTest {
       );
       continue;
     }
-    parts = take(EQUALITY);
+    parts = take(equalityPattern);
     if (parts) {
       const [key, operator, value] = parts as [string, string, string];
       checkValue(value, key);
       tests.push((labels) => (has(labels, key) && labels[key] === value) === (operator !== "!="));
       continue;
     }
-    parts = take(ORDER);
+    parts = take(orderPattern);
     if (parts) {
       const [key, operator, value] = parts as [string, string, string];
       const limit = Number(value);
@@ -70,13 +72,13 @@ export function parseLabelSelector(text: string): LabelTest {
       );
       continue;
     }
-    parts = take(ABSENT);
+    parts = take(absentPattern);
     if (parts) {
       const [key] = parts as [string];
       tests.push((labels) => !has(labels, key));
       continue;
     }
-    parts = take(PRESENT);
+    parts = take(presentPattern);
     if (!parts) throw badRequest(unparsable(rest, rest !== text));
     const [key] = parts as [string];
     tests.push((labels) => has(labels, key));
@@ -100,15 +102,14 @@ function unparsable(rest: string, behindComma: boolean): string {
 
 function checkKey(key: string): void {
   const [why] = isQualifiedName(key);
-  if (why)
-    throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: ${why}`);
+  if (why) throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${quote(key)}: ${why}`);
 }
 
 function checkValue(value: string, key: string): string {
   const [why] = isLabelValue(value);
   if (why) {
     throw badRequest(
-      `unable to parse requirement: values[0][${key}]: Invalid value: ${JSON.stringify(value)}: ${why}`,
+      `unable to parse requirement: values[0][${key}]: Invalid value: ${quote(value)}: ${why}`,
     );
   }
   return value;

@@ -1,5 +1,6 @@
-// What `tenure sandbox faults …` talks to: paths beside the Kubernetes API, for users who may do everything.
-
+/**
+ * What `tenure sandbox faults …` talks to: paths beside the Kubernetes API, for users who may do everything.
+ */
 import { readBody } from "../api/body.ts";
 import type { Answer, Context } from "../api/context.ts";
 import { badRequest, methodNotAllowed } from "../api/status.ts";
@@ -8,7 +9,7 @@ import type { FaultSpec } from "../faults/fault.ts";
 import type { ServerParts } from "./pipeline.ts";
 import { pageNotFound } from "./route.ts";
 
-export const ADMIN_PATH = "/tenure/v1/";
+export const adminPath = "/tenure/v1/";
 
 export interface AdminActions {
   compact(): void;
@@ -18,7 +19,7 @@ export interface AdminActions {
 
 export async function adminAnswer(parts: ServerParts, context: Context): Promise<Answer> {
   const { method, path } = context.request;
-  const [what, id, ...rest] = path.slice(ADMIN_PATH.length).split("/");
+  const [what, id, ...rest] = path.slice(adminPath.length).split("/");
   if (rest.length > 0) return pageNotFound;
   const ok = (value: unknown): Answer => ({ type: "object", code: 200, value });
   if (what === "faults" && id === undefined) {

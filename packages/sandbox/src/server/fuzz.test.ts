@@ -1,10 +1,9 @@
-// Whatever a client sends, it gets an answer that Kubernetes could give, and the process lives.
-
+/** Whatever a client sends, it gets an answer that Kubernetes could give, and the process lives. */
 import type { IncomingMessage } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
-import { type Body, CONFIG_MAPS, LEASES, lease, open, send, watch } from "../testing/client.ts";
+import { configMapsPath, lease, leasesPath, open, type Reply, send, watch } from "../testing/client.ts";
 
 // The same draws in every run, so that a change is judged by what it changed; another seed looks elsewhere.
 fc.configureGlobal({ seed: Number(process.env.TENURE_FUZZ_SEED ?? 20261115) });
@@ -17,15 +16,20 @@ afterAll(() => sandbox.close());
 
 const alive = async () => expect((await send(sandbox, "GET", "/readyz")).body).toBe("ok");
 
+/** fast-check shows what was sent; this is what came back. */
+const shown = ({ status, body }: Reply) => `the answer was ${status} ${JSON.stringify(body)}`;
+
 /** 500 is for errors of ours, except the few that Kubernetes answers with 500 too. */
-function expectReasonable({ status, body }: { status: number; body: Body }): void {
-  expect([200, 201, 400, 403, 404, 405, 406, 409, 410, 413, 415, 422, 500, 504]).toContain(status);
+function expectReasonable(answer: Reply): void {
+  const { status, body } = answer;
+  const usual = [200, 201, 400, 403, 404, 405, 406, 409, 410, 413, 415, 422, 500, 504];
+  expect(usual, shown(answer)).toContain(status);
   if (status === 500) expect(body.message).not.toMatch(/^Internal error occurred/);
   if (status >= 400 && typeof body === "object")
-    expect(body).toMatchObject({ kind: "Status", status: "Failure", code: status });
+    expect(body, shown(answer)).toMatchObject({ kind: "Status", status: "Failure", code: status });
 }
 
-const TYPES = [
+const contentTypes = [
   "application/json",
   "application/yaml",
   "application/vnd.kubernetes.protobuf",
@@ -33,15 +37,18 @@ const TYPES = [
   "a/b;c",
   "",
 ];
-const PATCHES = ["json-patch+json", "merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"].map(
-  (type) => `application/${type}`,
-);
+const patchTypes = [
+  "json-patch+json",
+  "merge-patch+json",
+  "strategic-merge-patch+json",
+  "apply-patch+yaml",
+].map((type) => `application/${type}`);
 
 test("any bytes as a body", async () => {
   const bodies = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: "binary" }), fc.json());
   await fc.assert(
-    fc.asyncProperty(bodies, fc.constantFrom(...TYPES), async (body, type) => {
-      const answer = await send(sandbox, "POST", LEASES, Buffer.from(body as string), {
+    fc.asyncProperty(bodies, fc.constantFrom(...contentTypes), async (body, type) => {
+      const answer = await send(sandbox, "POST", leasesPath, Buffer.from(body as string), {
         headers: { "Content-Type": type },
       });
       expectReasonable(answer);
@@ -56,7 +63,7 @@ test("protobuf that begins well and goes on anyhow", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (rest) => {
       const headers = { "Content-Type": "application/vnd.kubernetes.protobuf" };
-      expectReasonable(await send(sandbox, "POST", LEASES, Buffer.concat([magic, rest]), { headers }));
+      expectReasonable(await send(sandbox, "POST", leasesPath, Buffer.concat([magic, rest]), { headers }));
     }),
     { numRuns: 200 },
   );
@@ -108,15 +115,19 @@ const almostLease = fc.record(
 
 test("anything that looks like a Lease, by every way of writing", async () => {
   const ways = fc.constantFrom<[string, string, string]>(
-    ["POST", LEASES, "application/json"],
-    ["PUT", `${LEASES}/a`, "application/json"],
-    ["DELETE", `${LEASES}/a`, "application/json"],
-    ...PATCHES.map((type): [string, string, string] => [
+    ["POST", leasesPath, "application/json"],
+    ["PUT", `${leasesPath}/a`, "application/json"],
+    ["DELETE", `${leasesPath}/a`, "application/json"],
+    ...patchTypes.map((type): [string, string, string] => [
       "PATCH",
-      `${LEASES}/a?fieldManager=fuzz&force=${type.includes("apply")}`,
+      `${leasesPath}/a?fieldManager=fuzz&force=${type.includes("apply")}`,
       type,
     ]),
-    ...PATCHES.map((type): [string, string, string] => ["PATCH", `${LEASES}/a?fieldManager=fuzz`, type]),
+    ...patchTypes.map((type): [string, string, string] => [
+      "PATCH",
+      `${leasesPath}/a?fieldManager=fuzz`,
+      type,
+    ]),
   );
   await fc.assert(
     fc.asyncProperty(almostLease, ways, async (body, [method, path, type]) => {
@@ -133,9 +144,9 @@ test("types that are no text, and cannot be made into one", async () => {
   const odd = { toString: "" };
   for (const body of [{ apiVersion: odd, kind: "Lease" }, { apiVersion: "v1", kind: odd }, { kind: [odd] }]) {
     for (const [method, path] of [
-      ["POST", LEASES],
-      ["PUT", `${LEASES}/a`],
-      ["DELETE", `${LEASES}/a`],
+      ["POST", leasesPath],
+      ["PUT", `${leasesPath}/a`],
+      ["DELETE", `${leasesPath}/a`],
     ] as const) {
       expect((await send(sandbox, method, path, body)).status).toBe(400);
     }
@@ -145,11 +156,11 @@ test("types that are no text, and cannot be made into one", async () => {
 test("unknown fields of any name", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary" }), async (name) => {
-      const { status } = await send(sandbox, "POST", LEASES, { metadata: { generateName: "x-" }, [name]: 1 });
-      expect([201, 400]).toContain(status);
+      const answer = await send(sandbox, "POST", leasesPath, { metadata: { generateName: "x-" }, [name]: 1 });
+      expect([201, 400], shown(answer)).toContain(answer.status);
     }),
   );
-  const { headers } = await send(sandbox, "POST", LEASES, { metadata: { generateName: "x-" }, größe: 1 });
+  const { headers } = await send(sandbox, "POST", leasesPath, { metadata: { generateName: "x-" }, größe: 1 });
   expect(Buffer.from(headers.warning ?? "", "latin1").toString()).toBe('299 - "unknown field \\"größe\\""');
 });
 
@@ -170,8 +181,8 @@ test("JSON patches of any operations", async () => {
   const headers = { "Content-Type": "application/json-patch+json" };
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { maxLength: 4 }), async (patch) => {
-      await send(sandbox, "POST", LEASES, lease("a"));
-      expectReasonable(await send(sandbox, "PATCH", `${LEASES}/a`, patch, { headers }));
+      await send(sandbox, "POST", leasesPath, lease("a"));
+      expectReasonable(await send(sandbox, "PATCH", `${leasesPath}/a`, patch, { headers }));
     }),
     { numRuns: 300 },
   );
@@ -231,13 +242,13 @@ test("a YAML bomb", async () => {
         .join(",")}]`,
   );
   const headers = { "Content-Type": "application/yaml" };
-  const { status, body } = await send(sandbox, "POST", LEASES, levels.join("\n"), { headers });
+  const { status, body } = await send(sandbox, "POST", leasesPath, levels.join("\n"), { headers });
   expect(status).toBe(400);
   expect(body.message).toMatch(/alias/i);
 });
 
 test("a body of 10 MB gets 413", async () => {
-  const { status, body } = await send(sandbox, "POST", CONFIG_MAPS, {
+  const { status, body } = await send(sandbox, "POST", configMapsPath, {
     metadata: { name: "a" },
     data: { a: "x".repeat(10_000_000) },
   });
@@ -249,7 +260,7 @@ test("a body of 10 MB gets 413", async () => {
 });
 
 test("JSON that is nested a hundred thousand deep", async () => {
-  const { status, body } = await send(sandbox, "POST", LEASES, `{"a":${"[".repeat(100_000)}`);
+  const { status, body } = await send(sandbox, "POST", leasesPath, `{"a":${"[".repeat(100_000)}`);
   expect(status).toBe(400);
   expect(body.message).toContain("exceeded max depth");
 });
@@ -257,19 +268,19 @@ test("JSON that is nested a hundred thousand deep", async () => {
 test("clients that send slowly or go away in the middle harm nobody", async () => {
   const headers = { "Content-Type": "application/json", "Content-Length": "1000" };
   const slow = Array.from({ length: 50 }, () => {
-    const request = open(sandbox, "POST", LEASES, { headers });
+    const request = open(sandbox, "POST", leasesPath, { headers });
     request.on("error", () => {});
     request.write("{");
     return request;
   });
-  expect((await send(sandbox, "GET", LEASES)).status).toBe(200);
+  expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
   for (const request of slow) request.destroy();
   await alive();
 });
 
 test("a watcher that does not read is cut off before it fills the memory", async () => {
-  await send(sandbox, "POST", CONFIG_MAPS, { metadata: { name: "large" }, data: { a: "" } });
-  const request = open(sandbox, "GET", `${CONFIG_MAPS}?watch=1`);
+  await send(sandbox, "POST", configMapsPath, { metadata: { name: "large" }, data: { a: "" } });
+  const request = open(sandbox, "GET", `${configMapsPath}?watch=1`);
   const response = await new Promise<IncomingMessage>((resolve) => {
     request.on("response", resolve);
     request.on("error", () => {});
@@ -282,7 +293,7 @@ test("a watcher that does not read is cut off before it fills the memory", async
   const patch = { headers: { "Content-Type": "application/merge-patch+json" } };
   const writes = 40;
   for (let index = 0; index < writes; index++) {
-    await send(sandbox, "PATCH", `${CONFIG_MAPS}/large`, { data: { a: big + index } }, patch);
+    await send(sandbox, "PATCH", `${configMapsPath}/large`, { data: { a: big + index } }, patch);
   }
   let received = 0;
   response.on("data", (chunk: Buffer) => {
@@ -297,10 +308,10 @@ test("a watcher that does not read is cut off before it fills the memory", async
 test("a thousand idle watches, and each sees the change", async () => {
   const watches = await Promise.all(
     Array.from({ length: 1000 }, () =>
-      watch(sandbox, `${LEASES}?watch=1&fieldSelector=metadata.name%3Dwatched`),
+      watch(sandbox, `${leasesPath}?watch=1&fieldSelector=metadata.name%3Dwatched`),
     ),
   );
-  await send(sandbox, "POST", LEASES, lease("watched"));
+  await send(sandbox, "POST", leasesPath, lease("watched"));
   const events = await Promise.all(watches.map(({ next }) => next()));
   expect(events.every(({ type }) => type === "ADDED")).toBe(true);
   for (const { close } of watches) close();

@@ -1,9 +1,10 @@
-// The path of every request, as Kubernetes draws it:
-//
-//   authentication → authorization → (admission → validation, for writes) → store
-//
-// The last three are in registry/write.ts, since every kind of write goes through them.
-
+/**
+ * The path of every request, as Kubernetes draws it:
+ *
+ *   authentication → authorization → (admission → validation, for writes) → store
+ *
+ * The last three are in registry/write.ts, since every kind of write goes through them.
+ */
 import type { Answer, ApiRequest, Context } from "../api/context.ts";
 import { negotiate, type Wanted } from "../api/negotiate.ts";
 import { parseRequestInfo } from "../api/request-info.ts";

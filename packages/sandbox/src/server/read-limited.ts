@@ -1,11 +1,10 @@
-// Reads a body, but never keeps more of it than the API takes.
-
+/** Reads a body, but never keeps more of it than the API takes. */
 import type { IncomingMessage } from "node:http";
-import { MAX_BODY_BYTES } from "../api/body.ts";
+import { maxBodyBytes } from "../api/body.ts";
 import { badRequest, tooLarge } from "../api/status.ts";
 
 /** A client that is told off in the middle of a body often does not read the answer, so the rest is let through, up to here. */
-const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+const maxDrainedBytes = 64 * 1024 * 1024;
 
 export function readLimited(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -13,12 +12,12 @@ export function readLimited(incoming: IncomingMessage): Promise<Buffer> {
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      if (size <= maxBodyBytes) chunks.push(chunk);
       else chunks = [];
-      if (size > MAX_DRAINED_BYTES) incoming.destroy();
+      if (size > maxDrainedBytes) incoming.destroy();
     });
     incoming.on("end", () => {
-      if (size > MAX_BODY_BYTES) reject(tooLarge(MAX_BODY_BYTES));
+      if (size > maxBodyBytes) reject(tooLarge(maxBodyBytes));
       else resolve(Buffer.concat(chunks));
     });
     incoming.on("error", () => reject(badRequest("the body could not be read")));

@@ -1,8 +1,8 @@
-// Writes answers. A client that went away meanwhile is nobody's error.
-
+/** Writes answers. A client that went away meanwhile is nobody's error. */
 import type { ServerResponse } from "node:http";
 import type { Answer, Context } from "../api/context.ts";
 import { ApiError } from "../api/status.ts";
+import { warningHeaders } from "./warnings.ts";
 
 export async function sendAnswer(
   response: ServerResponse,
@@ -41,7 +41,7 @@ function send(
   body: string,
   context: Context | undefined,
 ): void {
-  const warnings = (context?.warnings ?? []).flatMap(warningHeader);
+  const warnings = warningHeaders(context?.warnings ?? []);
   if (context) response.setHeader("Audit-Id", context.cluster.platform.uuid());
   response.setHeader("Cache-Control", "no-cache, private");
   if (warnings.length > 0) response.setHeader("Warning", warnings);
@@ -52,14 +52,7 @@ function send(
   response.end(Buffer.from(body));
 }
 
-/** The text goes out as UTF-8, as Go sends it; with a control character in it, it cannot go out at all. */
-function warningHeader(text: string): string[] {
-  if (/\p{Cc}/u.test(text)) return [];
-  const quoted = `299 - "${text.replace(/[\\"]/g, "\\$&")}"`;
-  return [Buffer.from(quoted).toString("latin1")];
-}
-
-const FAULT_REASONS = {
+const faultReasons = {
   409: ["Conflict", "Operation cannot be fulfilled: injected by a fault of the sandbox"],
   429: ["TooManyRequests", "Too many requests, please try again later."],
   500: ["InternalError", "Internal error occurred: injected by a fault of the sandbox"],
@@ -76,7 +69,7 @@ export function faultStatus({
   status: 409 | 429 | 500 | 503;
   retryAfterSeconds?: number;
 }): ApiError {
-  const [reason, message] = FAULT_REASONS[status];
+  const [reason, message] = faultReasons[status];
   // Clients wait for as long as they are told; of the two that tell it, 429 always does.
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
   return new ApiError(status, reason, message, wait === undefined ? {} : { retryAfterSeconds: wait });

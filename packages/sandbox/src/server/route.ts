@@ -1,6 +1,6 @@
-// Which handler answers a request.
-
+/** Which handler answers a request. */
 import type { Answer, Context, KindContext } from "../api/context.ts";
+import { quote } from "../api/quote.ts";
 import { badRequest, methodNotAllowed, noSuchResource } from "../api/status.ts";
 import { discovery } from "../discovery/discovery.ts";
 import { groupVersions } from "../discovery/resources.ts";
@@ -15,10 +15,10 @@ import { update } from "../registry/update.ts";
 import { watch } from "../registry/watch.ts";
 import { findReview } from "../reviews/reviews.ts";
 import { isPathSegment } from "../validation/names.ts";
-import { ADMIN_PATH, adminAnswer } from "./admin.ts";
+import { adminAnswer, adminPath } from "./admin.ts";
 import type { ServerParts } from "./pipeline.ts";
 
-const VERBS: Record<string, (context: KindContext) => Promise<Answer>> = {
+const handlers: Record<string, (context: KindContext) => Promise<Answer>> = {
   get,
   list,
   watch,
@@ -32,7 +32,7 @@ const VERBS: Record<string, (context: KindContext) => Promise<Answer>> = {
 export async function route(parts: ServerParts, context: Context): Promise<Answer> {
   const { info, request } = context;
   if (!info.isResource) {
-    if (request.path.startsWith(ADMIN_PATH)) return adminAnswer(parts, context);
+    if (request.path.startsWith(adminPath)) return adminAnswer(parts, context);
     const found = await discovery(context);
     if (found) return found;
     return lost(request.path);
@@ -44,7 +44,7 @@ export async function route(parts: ServerParts, context: Context): Promise<Answe
   if (!kind || info.tooLong || (!kind.namespaced && info.namespace && !isNamespace))
     return lost(request.path);
   const [badName] = isCollection(info.verb) ? [] : isPathSegment(info.name);
-  if (badName) throw badRequest(`Name parameter invalid: ${JSON.stringify(info.name)}: ${badName}`);
+  if (badName) throw badRequest(`Name parameter invalid: ${quote(info.name)}: ${badName}`);
   const kindContext: KindContext = { ...context, kind };
   if (kind.warning) context.warnings.push(kind.warning);
   if (info.subresource !== "" && !(info.subresource === "status" && kind.status)) {
@@ -55,7 +55,7 @@ export async function route(parts: ServerParts, context: Context): Promise<Answe
   if (info.subresource === "status" && !["get", "update", "patch"].includes(info.verb)) refuse();
   const needsName = ["update", "patch"].includes(info.verb);
   const needsNamespace = kind.namespaced && !info.namespace && info.verb !== "list" && info.verb !== "watch";
-  const handler = VERBS[info.verb];
+  const handler = handlers[info.verb];
   if (!handler || (needsName && !info.name) || (info.verb === "create" && info.name) || needsNamespace)
     refuse();
   return (handler as (context: KindContext) => Promise<Answer>)(kindContext);

@@ -1,6 +1,7 @@
-// The HTTP side: listens, reads requests, writes answers and watches, and lets faults strike. HTTP/1.1 with or without
-// TLS. One instance survives restarts in place: same port, same store.
-
+/**
+ * The HTTP side: listens, reads requests, writes answers and watches, and lets faults strike. HTTP/1.1 with or without
+ * TLS. One instance survives restarts in place: same port, same store.
+ */
 import {
   createServer,
   type Server as HttpServer,
@@ -15,15 +16,15 @@ import { ApiError } from "../api/status.ts";
 import type { KeyAndCertificate } from "../certificates/certificate.ts";
 import { SandboxError } from "../errors.ts";
 import type { FaultTarget } from "../faults/fault.ts";
-import { NO_STRIKE } from "../faults/faults.ts";
-import { ADMIN_PATH } from "./admin.ts";
+import { noStrike } from "../faults/faults.ts";
+import { adminPath } from "./admin.ts";
 import { admitRequest, answer, type ServerParts } from "./pipeline.ts";
 import { readLimited } from "./read-limited.ts";
 import { faultStatus, sendAnswer, sendError } from "./respond.ts";
 import { openStream } from "./stream.ts";
 
 /** Longer than clients keep an idle connection (client-go: 90 s), so that it is never us who close one in use. */
-const KEEP_ALIVE_MS = 120_000;
+const keepAliveMs = 120_000;
 
 export interface ListenOptions {
   host: string;
@@ -62,7 +63,7 @@ export class ApiServer {
           handle,
         )
       : createServer(handle);
-    http.keepAliveTimeout = KEEP_ALIVE_MS;
+    http.keepAliveTimeout = keepAliveMs;
     await new Promise<void>((resolve, reject) => {
       http.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
       http.listen(port, host, resolve);
@@ -88,8 +89,8 @@ export class ApiServer {
       context = admitRequest(this.#parts, request, credentialsOf(incoming));
       const target = targetOf(context);
       // Who removes faults must be able to, whatever they are.
-      const { latencyMs, outcome, loseAnswer } = request.path.startsWith(ADMIN_PATH)
-        ? NO_STRIKE
+      const { latencyMs, outcome, loseAnswer } = request.path.startsWith(adminPath)
+        ? noStrike
         : this.#parts.faults.strike(target);
       if (latencyMs > 0)
         await new Promise<void>((resolve) => this.#parts.cluster.platform.after(latencyMs, resolve));

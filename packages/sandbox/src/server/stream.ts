@@ -1,11 +1,12 @@
-// One watch on the wire. A client that does not read is cut off before it can fill the memory, as in Kubernetes.
-
+/**
+ * One watch on the wire. A client that does not read is cut off before it can fill the memory, as in Kubernetes.
+ */
 import type { ServerResponse } from "node:http";
 import type { Sink } from "../api/context.ts";
 import type { FaultTarget } from "../faults/fault.ts";
 import type { Faults } from "../faults/faults.ts";
 
-const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+const maxUnreadBytes = 8 * 1024 * 1024;
 
 export function openStream(
   faults: Faults,
@@ -25,7 +26,7 @@ export function openStream(
   let over = false;
   const write = (text: string) => {
     response.write(text);
-    if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+    if (response.writableLength > maxUnreadBytes) response.destroy();
   };
   const callbacks: (() => void)[] = [];
   const stop = faults.watchStarted({
@@ -52,7 +53,7 @@ export function openStream(
       if (!held) return write(text);
       held.push(text);
       heldCharacters += text.length;
-      if (heldCharacters > MAX_UNREAD_BYTES) response.destroy();
+      if (heldCharacters > maxUnreadBytes) response.destroy();
     },
     end() {
       // Its end is kept back like everything else.

@@ -1,5 +1,4 @@
-// The objects of one resource, ordered by key, and those who watch them.
-
+/** The objects of one resource, ordered by key, and those who watch them. */
 import type { Stored, StoreEvent } from "./store.ts";
 
 export class Collection {

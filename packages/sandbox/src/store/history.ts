@@ -1,12 +1,13 @@
-// The last events, bounded in number and in bytes so that memory stays flat whatever is written. Watches resume from
-// it, and a list that is read in pages sees the revision of its first page through it.
-
+/**
+ * The last events, bounded in number and in bytes so that memory stays flat whatever is written. Watches resume from
+ * it, and a list that is read in pages sees the revision of its first page through it.
+ */
 import type { Stored, StoreEvent } from "./store.ts";
 
 /** Enough for a minute of a busy test; a watcher that was away for longer lists again. */
-const DEFAULT_EVENTS = 4096;
+const defaultMaxEvents = 4096;
 /** A ConfigMap may have a megabyte, and 4096 of those would be too much to remember. */
-const MAX_CHARACTERS = 32 * 1024 * 1024;
+const maxCharacters = 32 * 1024 * 1024;
 
 export class History {
   readonly #maxEvents: number;
@@ -16,7 +17,7 @@ export class History {
   #characters = 0;
   #compactedRevision: number;
 
-  constructor(revision: number, maxEvents = DEFAULT_EVENTS) {
+  constructor(revision: number, maxEvents = defaultMaxEvents) {
     this.#compactedRevision = revision;
     this.#maxEvents = maxEvents;
   }
@@ -28,7 +29,7 @@ export class History {
   add(event: StoreEvent): void {
     this.#events.push(event);
     this.#characters += event.object.json.length;
-    while (this.#events.length - this.#first > this.#maxEvents || this.#characters > MAX_CHARACTERS)
+    while (this.#events.length - this.#first > this.#maxEvents || this.#characters > maxCharacters)
       this.#forget();
   }
 

@@ -1,15 +1,16 @@
-// The store on disk, in LevelDB. The objects are all in memory as well; the disk only has to give them back after a
-// restart. A commit is acknowledged when it is synced, so that neither kill -9 nor a power cut loses it, and the
-// revision is written together with the object, so that it never goes back.
-
+/**
+ * The store on disk, in LevelDB. The objects are all in memory as well; the disk only has to give them back after a
+ * restart. A commit is acknowledged when it is synced, so that neither kill -9 nor a power cut loses it, and the
+ * revision is written together with the object, so that it never goes back.
+ */
 import { mkdir } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
 import type { Journal, StoreContent } from "./store.ts";
 
 /** Sort before all keys of objects, which begin with a slash. */
-const REVISION = "!revision";
-const FORMAT = "!format";
-const CURRENT_FORMAT = "tenure-sandbox/1";
+const revisionKey = "!revision";
+const formatKey = "!format";
+const currentFormat = "tenure-sandbox/1";
 
 export async function openLevel(dataDir: string): Promise<{ journal: Journal; content: StoreContent }> {
   const { ClassicLevel } = await import("classic-level");
@@ -25,12 +26,12 @@ export async function openLevel(dataDir: string): Promise<{ journal: Journal; co
   const content: StoreContent = { revision: 1, entries: [] };
   let format: string | undefined;
   for await (const [key, value] of db.iterator()) {
-    if (key === REVISION) content.revision = Number(value);
-    else if (key === FORMAT) format = value;
+    if (key === revisionKey) content.revision = Number(value);
+    else if (key === formatKey) format = value;
     else content.entries.push({ key, json: value });
   }
   const isEmpty = content.entries.length === 0 && format === undefined;
-  if (!isEmpty && format !== CURRENT_FORMAT) {
+  if (!isEmpty && format !== currentFormat) {
     await db.close();
     const found = format === undefined ? "something else" : `the format ${format}`;
     throw new SandboxError(
@@ -38,7 +39,7 @@ export async function openLevel(dataDir: string): Promise<{ journal: Journal; co
       `Cannot use the data directory ${dataDir} as it holds ${found}: choose another directory`,
     );
   }
-  if (isEmpty) await db.put(FORMAT, CURRENT_FORMAT, { sync: true });
+  if (isEmpty) await db.put(formatKey, currentFormat, { sync: true });
 
   return {
     content,
@@ -46,7 +47,7 @@ export async function openLevel(dataDir: string): Promise<{ journal: Journal; co
       write({ revision, key, json }) {
         const change =
           json === undefined ? { type: "del" as const, key } : { type: "put" as const, key, value: json };
-        return db.batch([change, { type: "put", key: REVISION, value: String(revision) }], { sync: true });
+        return db.batch([change, { type: "put", key: revisionKey, value: String(revision) }], { sync: true });
       },
       close: () => db.close(),
     },

@@ -1,5 +1,4 @@
-// Makes a store: in memory, or on disk where there is a directory for it.
-
+/** Makes a store: in memory, or on disk where there is a directory for it. */
 import { openLevel } from "./level.ts";
 import { Store } from "./store.ts";
 

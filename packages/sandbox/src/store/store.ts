@@ -1,9 +1,10 @@
-// The store: all objects under /registry/…, one revision for all of them that only grows, and a window of history
-// from which watches resume. Several API servers may share one (D6): they then behave as one.
-//
-// Promises: commits are serialised; a change is on disk, where there is one, before anybody can see it; the revision
-// never goes back. Does not promise: a history longer than its window, since memory has to stay flat.
-
+/**
+ * The store: all objects under /registry/…, one revision for all of them that only grows, and a window of history
+ * from which watches resume. Several API servers may share one (D6): they then behave as one.
+ *
+ * Promises: commits are serialised; a change is on disk, where there is one, before anybody can see it; the revision
+ * never goes back. Does not promise: a history longer than its window, since memory has to stay flat.
+ */
 import type { ApiObject } from "../api/object.ts";
 import { withMetadata } from "../api/object.ts";
 import { Collection } from "./collection.ts";

@@ -1,5 +1,4 @@
-// A few lines of HTTP for the tests of this package. Not part of it.
-
+/** A few lines of HTTP for the tests of this package. Not part of it. */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Sandbox } from "../sandbox.ts";
@@ -124,8 +123,8 @@ export async function watch(sandbox: Sandbox, path: string) {
   };
 }
 
-export const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-export const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+export const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+export const configMapsPath = "/api/v1/namespaces/default/configmaps";
 export const lease = (name: string, spec: Body = {}, metadata: Body = {}) => ({
   metadata: { name, ...metadata },
   spec,

@@ -1,10 +1,10 @@
-// Rules for metadata, the same for every kind.
-
+/** Rules for metadata, the same for every kind. */
 import { equal, type ObjectMeta } from "../api/object.ts";
+import { quote } from "../api/quote.ts";
 import { type FieldError, field } from "../api/status.ts";
 import { isDnsLabel, isLabelValue, isPathSegment, isQualifiedName, type NameRule } from "./names.ts";
 
-const MAX_ANNOTATION_BYTES = 256 * 1024;
+const maxAnnotationBytes = 256 * 1024;
 
 export function validateMetadata(
   meta: ObjectMeta,
@@ -48,8 +48,8 @@ function validateCommon(meta: ObjectMeta): FieldError[] {
     const problems = isQualifiedName(key.toLowerCase());
     errors.push(...problems.map((why) => field.invalid("metadata.annotations", key, why)));
   }
-  if (annotationBytes > MAX_ANNOTATION_BYTES)
-    errors.push(field.tooLong("metadata.annotations", MAX_ANNOTATION_BYTES));
+  if (annotationBytes > maxAnnotationBytes)
+    errors.push(field.tooLong("metadata.annotations", maxAnnotationBytes));
   errors.push(...validateOwners(meta));
   for (const finalizer of meta.finalizers ?? []) {
     errors.push(
@@ -84,7 +84,7 @@ function validateOwners(meta: ObjectMeta): FieldError[] {
   return errors;
 }
 
-const IMMUTABLE = [
+const immutableFields = [
   "name",
   "namespace",
   "uid",
@@ -98,12 +98,12 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta): Field
   if (old.deletionTimestamp) {
     const added = (meta.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer)).sort();
     if (added.length > 0) {
-      const list = `[]string{${added.map((name) => JSON.stringify(name)).join(", ")}}`;
+      const list = `[]string{${added.map((name) => quote(name)).join(", ")}}`;
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
       errors.push(field.forbidden("metadata.finalizers", why));
     }
   }
-  for (const name of IMMUTABLE) {
+  for (const name of immutableFields) {
     if (!equal(meta[name], old[name])) errors.push(immutable(`metadata.${name}`, meta[name]));
   }
   return errors;

@@ -1,4 +1,6 @@
-// What names, labels and keys may look like, with the wording of k8s.io/apimachinery. Each rule returns what is wrong.
+/**
+ * What names, labels and keys may look like, with the wording of k8s.io/apimachinery. Each rule returns what is wrong.
+ */
 
 export type NameRule = (name: string, prefix?: boolean) => string[];
 
@@ -16,9 +18,9 @@ const maxBytes = (text: string, limit: number) =>
 const maxCharacters = (text: string, limit: number) =>
   text.length > limit ? [`must be no more than ${limit} characters`] : [];
 
-const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
-const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const labelPattern = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
+const qualifiedPattern = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
 /** A prefix gets random letters behind it, so it may end in a dash. */
 const masked = (name: string, prefix?: boolean) =>
@@ -28,7 +30,7 @@ export const isDnsSubdomain: NameRule = (name, prefix) => [
   ...maxCharacters(masked(name, prefix), 253),
   ...matches(
     masked(name, prefix),
-    SUBDOMAIN,
+    subdomainPattern,
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
     "example.com",
   ),
@@ -40,7 +42,7 @@ export const isDnsLabel: NameRule = (name, prefix) => [
     ? ["must not contain dots"]
     : matches(
         masked(name, prefix),
-        LABEL,
+        labelPattern,
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
         "my-name",
         "123-abc",
@@ -72,7 +74,7 @@ export const isConfigMapKey: NameRule = (key) => [
         : []),
 ];
 
-const QUALIFIED_MESSAGE =
+const qualifiedMessage =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 /** Keys of labels and annotations, finalizers: `name` or `dns.subdomain/name`. */
@@ -80,7 +82,7 @@ export function isQualifiedName(key: string): string[] {
   const parts = key.split("/");
   const examples = ["MyName", "my.name", "123-abc"];
   if (parts.length > 2) {
-    const [message] = matches("", QUALIFIED, QUALIFIED_MESSAGE, ...examples);
+    const [message] = matches("", qualifiedPattern, qualifiedMessage, ...examples);
     return [
       `a valid label key ${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
@@ -97,7 +99,7 @@ export function isQualifiedName(key: string): string[] {
   else if (bytes(name) > 63) problems.push("name part must be no more than 63 bytes");
   return [
     ...problems,
-    ...matches(name, QUALIFIED, QUALIFIED_MESSAGE, ...examples).map((why) => `name part ${why}`),
+    ...matches(name, qualifiedPattern, qualifiedMessage, ...examples).map((why) => `name part ${why}`),
   ];
 }
 
@@ -106,7 +108,7 @@ export function isLabelValue(value: string): string[] {
     ...maxBytes(value, 63),
     ...matches(
       value,
-      `(${QUALIFIED})?`,
+      `(${qualifiedPattern})?`,
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
       "MyValue",
       "my_value",

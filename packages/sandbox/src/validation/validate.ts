@@ -1,5 +1,6 @@
-// Fourth step of a write: is the object a valid one? Every problem is reported at once, in the API's own words.
-
+/**
+ * Fourth step of a write: is the object a valid one? Every problem is reported at once, in the API's own words.
+ */
 import type { ApiObject } from "../api/object.ts";
 import { invalid } from "../api/status.ts";
 import type { Kind } from "../kinds/kind.ts";

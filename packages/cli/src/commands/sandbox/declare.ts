@@ -1,10 +1,11 @@
-// `tenure sandbox` and what is below it: names, options and help. The work is in the modules that the actions load.
-
+/**
+ * `tenure sandbox` and what is below it: names, options and help. The work is in the modules that the actions load.
+ */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
 
 /** Not 6443, which a real cluster on this machine may have. */
-const DEFAULT_PORT = 16443;
+const defaultPort = 16443;
 
 export interface SandboxFlags {
   port: number;
@@ -21,7 +22,7 @@ export function declareSandbox(program: Command, platform: Platform): void {
   const sandbox = program
     .command("sandbox")
     .description("Run a Kubernetes API in this process: no cluster needed to try, develop or test")
-    .option("--port <number>", "port to listen on; 0 picks a free one", portNumber, DEFAULT_PORT)
+    .option("--port <number>", "port to listen on; 0 picks a free one", portNumber, defaultPort)
     .option(
       "--host <address>",
       "address to listen on; other than loopback lets other machines in",

@@ -1,5 +1,4 @@
-// `tenure sandbox faults …`: talks to a running sandbox.
-
+/** `tenure sandbox faults …`: talks to a running sandbox. */
 import { readFile } from "node:fs/promises";
 import {
   connectSandbox,
@@ -78,11 +77,11 @@ async function control<T>(
   }
 }
 
-const WORDS = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
+const words = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
 
 /** `hang`, `latency=200`, `status=429,retry-after=5` */
 function parseEffect(text: string): FaultEffect {
-  if (WORDS.includes(text)) return text as FaultEffect;
+  if (words.includes(text)) return text as FaultEffect;
   const latency = /^latency=(\d+(?:\.\d+)?)(?:ms)?$/.exec(text);
   if (latency) return { latencyMs: Number(latency[1]) };
   const status = /^status=(409|429|500|503)(?:,retry-after=(\d+))?$/.exec(text);
@@ -90,6 +89,6 @@ function parseEffect(text: string): FaultEffect {
     const code = Number(status[1]) as 409 | 429 | 500 | 503;
     return status[2] ? { status: code, retryAfterSeconds: Number(status[2]) } : { status: code };
   }
-  const known = [...WORDS, "latency=MS", "status=409|429|500|503"].join(", ");
+  const known = [...words, "latency=MS", "status=409|429|500|503"].join(", ");
   throw new CliError("USAGE", `There is no effect ${JSON.stringify(text)}: use one of ${known}`);
 }

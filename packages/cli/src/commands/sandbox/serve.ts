@@ -1,5 +1,4 @@
-// Runs a sandbox until it is told to stop.
-
+/** Runs a sandbox until it is told to stop. */
 import { SandboxError, startSandbox } from "@tenure/sandbox";
 import { CliError } from "../../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";

@@ -1,5 +1,4 @@
-// How a scheduler says where a pod runs.
-
+/** How a scheduler says where a pod runs. */
 import { readBody } from "../../api/body.ts";
 import type { Answer, KindContext } from "../../api/context.ts";
 import { at, type JsonObject } from "../../api/object.ts";

@@ -1,5 +1,4 @@
-// Takes finalizers off a namespace's spec; the last one lets it go.
-
+/** Takes finalizers off a namespace's spec; the last one lets it go. */
 import type { Answer, KindContext } from "../../api/context.ts";
 import { notFound } from "../../api/status.ts";
 import { keyOf } from "../../kinds/kind.ts";

@@ -1,5 +1,4 @@
-// Scale: the number of replicas of a workload, without the rest of it. `kubectl scale` uses it.
-
+/** Scale: the number of replicas of a workload, without the rest of it. `kubectl scale` uses it. */
 import { mediaType, readBody } from "../../api/body.ts";
 import type { Answer, KindContext } from "../../api/context.ts";
 import { type ApiObject, at, type JsonObject } from "../../api/object.ts";

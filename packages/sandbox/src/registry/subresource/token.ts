@@ -1,10 +1,10 @@
-// TokenRequest: a token for a ServiceAccount, for some time, perhaps bound to a pod.
-
+/** TokenRequest: a token for a ServiceAccount, for some time, perhaps bound to a pod. */
 import { readBody } from "../../api/body.ts";
 import type { Answer, KindContext } from "../../api/context.ts";
 import { isObject, type JsonObject } from "../../api/object.ts";
+import { quote } from "../../api/quote.ts";
 import { badRequest, conflict, type FieldError, field, invalid, notFound } from "../../api/status.ts";
-import { type BoundObject, ISSUER } from "../../authentication/service-account-tokens.ts";
+import { type BoundObject, tokenIssuer } from "../../authentication/service-account-tokens.ts";
 import { secret } from "../../kinds/config.ts";
 import { keyOf } from "../../kinds/kind.ts";
 import { pod } from "../../kinds/pod.ts";
@@ -12,9 +12,9 @@ import { DecodeError, decode } from "../../schema/decode.ts";
 import { formatTime } from "../../schema/time.ts";
 import { subjectOf } from "../write.ts";
 
-const DEFAULT_SECONDS = 3600;
-const MIN_SECONDS = 600;
-const MAX_SECONDS = 2 ** 32;
+const defaultExpirySeconds = 3600;
+const minExpirySeconds = 600;
+const maxExpirySeconds = 2 ** 32;
 
 interface TokenRequestSpec {
   audiences?: string[];
@@ -29,14 +29,14 @@ export async function requestToken(context: KindContext): Promise<Answer> {
   const account = cluster.store.get(keyOf(kind, info.namespace, info.name));
   if (!account) throw notFound(subjectOf(context, info.name));
   const spec = readSpec(value);
-  const seconds = spec.expirationSeconds ?? DEFAULT_SECONDS;
+  const seconds = spec.expirationSeconds ?? defaultExpirySeconds;
   const errors: FieldError[] = [];
-  if (seconds < MIN_SECONDS) {
+  if (seconds < minExpirySeconds) {
     errors.push(
       field.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"),
     );
   }
-  if (seconds > MAX_SECONDS) {
+  if (seconds > maxExpirySeconds) {
     errors.push(
       field.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"),
     );
@@ -45,7 +45,7 @@ export async function requestToken(context: KindContext): Promise<Answer> {
     throw invalid({ group: "authentication.k8s.io", kind: "TokenRequest", name: "" }, errors);
 
   const bound = spec.boundObjectRef && findBound(context, spec.boundObjectRef);
-  const audiences = spec.audiences?.length ? spec.audiences : [ISSUER];
+  const audiences = spec.audiences?.length ? spec.audiences : [tokenIssuer];
   const { token, expiresMs } = cluster.tokens.issue({
     namespace: info.namespace,
     name: info.name,
@@ -88,7 +88,7 @@ function findBound(
   const of = { Pod: pod, Secret: secret }[kind];
   if (!of)
     throw badRequest(
-      `cannot bind token for serviceaccount ${JSON.stringify(info.name)} to object of type ${JSON.stringify(kind)}`,
+      `cannot bind token for serviceaccount ${quote(info.name)} to object of type ${quote(kind)}`,
     );
   const found = cluster.store.get(keyOf(of, info.namespace, name));
   const subject = { group: "", resource: of.plural, name };

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { ApiObject, ObjectMeta } from "../api/object.ts";
+import { alreadyExists, badRequest } from "../api/status.ts";
+import { systemPlatform } from "../platform.ts";
+import { startSandbox } from "../sandbox.ts";
+import { lease, leasesPath, send } from "../testing/client.ts";
+import { withGeneratedName } from "./generate-name.ts";
+
+const object = (metadata: ObjectMeta): ApiObject => ({ kind: "Lease", apiVersion: "v1", metadata });
+
+/** Names end in bbbbb, ccccc, ddddd, … in this order. */
+function inOrder() {
+  let next = 0;
+  return { randomBytes: (count: number) => Buffer.alloc(count, next++) };
+}
+
+/** Refuses names that are taken, and keeps the names that it was asked for. */
+function store(...taken: string[]) {
+  const asked: string[] = [];
+  const create = async ({ metadata: { name = "" } }: ApiObject) => {
+    asked.push(name);
+    if (taken.includes(name)) throw alreadyExists({ group: "", resource: "leases", name });
+    return name;
+  };
+  return { asked, create };
+}
+
+const first7 = ["bbbbb", "ccccc", "ddddd", "fffff", "ggggg", "hhhhh", "jjjjj"].map((end) => `x-${end}`);
+
+test.each([
+  ["nothing is taken", [], "x-bbbbb"],
+  ["don't give up at a name that is taken", ["x-bbbbb"], "x-ccccc"],
+  ["the eighth name is still tried", first7, "x-kkkkk"],
+])("%s", async (_, taken, name) => {
+  const { create } = store(...taken);
+  expect(await withGeneratedName(object({ generateName: "x-" }), inOrder(), create)).toBe(name);
+});
+
+test("the client is told when eight names in a row are taken", async () => {
+  const { create, asked } = store(...first7, "x-kkkkk");
+  const made = withGeneratedName(object({ generateName: "x-" }), inOrder(), create);
+  await expect(made).rejects.toThrow('leases "x-kkkkk" already exists');
+  expect(asked).toHaveLength(8);
+});
+
+test("a name that the client chose is tried once", async () => {
+  const { create, asked } = store("a");
+  const made = withGeneratedName(object({ name: "a", generateName: "x-" }), inOrder(), create);
+  await expect(made).rejects.toThrow('leases "a" already exists');
+  expect(asked).toEqual(["a"]);
+});
+
+test("what is refused for another reason is not tried again", async () => {
+  let calls = 0;
+  const made = withGeneratedName(object({ generateName: "x-" }), inOrder(), async () => {
+    calls++;
+    throw badRequest("no");
+  });
+  await expect(made).rejects.toThrow("no");
+  expect(calls).toBe(1);
+});
+
+test("a long prefix is cut so that the name is a label still", async () => {
+  const { create } = store();
+  const name = await withGeneratedName(object({ generateName: "p".repeat(70) }), inOrder(), create);
+  expect(name).toBe(`${"p".repeat(58)}bbbbb`);
+});
+
+test("a client whose generated name is taken gets another one", async () => {
+  const { randomBytes } = inOrder();
+  const platform = {
+    ...systemPlatform,
+    randomBytes: (count: number) => (count === 5 ? randomBytes(count) : systemPlatform.randomBytes(count)),
+  };
+  const sandbox = await startSandbox({ tls: false, platform });
+  await send(sandbox, "POST", leasesPath, lease("x-bbbbb"));
+  const { status, body } = await send(sandbox, "POST", leasesPath, { metadata: { generateName: "x-" } });
+  await sandbox.close();
+  expect({ status, name: body.metadata.name }).toEqual({ status: 201, name: "x-ccccc" });
+});
