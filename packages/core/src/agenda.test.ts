@@ -9,7 +9,14 @@ const now = { monoMs: 100_000, wallMs: 900_000 };
 const term: Term = { token: 1n, sent: now, acquireTime: "then", leaseTransitions: 0 };
 const ending = { term, reason: "step-down", cooldownMs: 0 } as const;
 const campaigning: Phase = { name: "campaigning", notBeforeMs: 0, staggerMs: 0 };
-const lost: Phase = { name: "lost", term, reason: "renew-deadline", valid: true, overrun: false };
+const lost: Phase = {
+  name: "lost",
+  term,
+  reason: "renew-deadline",
+  cooldownMs: 0,
+  valid: true,
+  overrun: false,
+};
 const inFlight: InFlight = { id: 1, kind: "read", timeoutAtMs: 102_500, observations: 0 };
 const heldByB: State["lock"] = { kind: "present", view: held(7), sinceMs: 100_000 };
 const heard: Partial<State> = { heardAtMs: 100_000, retryAtMs: 100_000 };

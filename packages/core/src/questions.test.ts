@@ -19,7 +19,14 @@ const sent = { monoMs: 1_000, wallMs: 51_000 };
 const term: Term = { token: 1n, sent, acquireTime: "then", leaseTransitions: 0 };
 const after = (ms: number) => ({ monoMs: 1_000 + ms, wallMs: 51_000 + ms });
 const ending = { term, reason: "step-down", cooldownMs: 0 } as const;
-const lost = { name: "lost", term, reason: "renew-deadline", valid: true, overrun: false } as const;
+const lost = {
+  name: "lost",
+  term,
+  reason: "renew-deadline",
+  cooldownMs: 0,
+  valid: true,
+  overrun: false,
+} as const;
 const inPhase = (phase: Phase): State => ({ ...initialState, phase });
 
 describe("mayWork", () => {

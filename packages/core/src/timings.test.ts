@@ -80,6 +80,29 @@ describe("what is accepted", () => {
     expect(resolveTimings({ leaseDuration: "60s", renewDeadline: "9s" }).renewIntervalMs).toBe(3_000);
   });
 
+  it.each([
+    ["a second where that would be less: client-go does not see two in one", "3s", "2s", 1_000],
+    ["a second at half of the deadline, and no later than that", "4s", "2s", 1_000],
+    ["as short as it has to be where a second would not leave time for another try", "3s", "1.9s", 600],
+    ["as short as it has to be for a lease of a second", "1s", "600ms", 200],
+    ["a second for a lease of five, as a fifth of it is", "5s", "3s", 1_000],
+    ["more than a second where it may be", "6s", "4s", 1_200],
+  ])("the renewal interval is %s", (_what, leaseDuration, renewDeadline, expectedMs) => {
+    const timings = resolveTimings({ leaseDuration, renewDeadline, retryPeriod: "100ms" });
+    expect(timings.renewIntervalMs).toBe(expectedMs);
+  });
+
+  it("a renewal interval below a second, for who asks for it", () => {
+    expect(
+      resolveTimings({
+        leaseDuration: "3s",
+        renewDeadline: "2s",
+        retryPeriod: "500ms",
+        renewInterval: "300ms",
+      }).renewIntervalMs,
+    ).toBe(300);
+  });
+
   it("the renewal interval that was asked for", () => {
     expect(resolveTimings({ renewInterval: "1s" }).renewIntervalMs).toBe(1_000);
   });

@@ -16,7 +16,11 @@ export interface TimingOptions {
   readonly renewDeadline?: string;
   /** The longest pause between two tries of something that failed, and between two reads where there is no watch. @default "2s" */
   readonly retryPeriod?: string;
-  /** How often a healthy leader renews. @default the smaller of leaseDuration / 5 and renewDeadline / 3 */
+  /**
+   * How often a healthy leader renews. Below 1 s, candidates on client-go may take the lease too early: they do not see the
+   * second of two renewals within one second. @default the smaller of leaseDuration / 5 and renewDeadline / 3, but 1 s where
+   * that is less and renewDeadline is 2 s or more
+   */
   readonly renewInterval?: string;
   /** How long the work needs to be gone after its signal aborts; the timings must leave room for it. @default "0s" */
   readonly stopWithin?: string;
@@ -54,9 +58,27 @@ const longestLeaseMs = 24 * 3_600_000;
 /** More often is not faster, only a load on the API server. */
 const shortestPeriodMs = 50;
 
+/**
+ * client-go compares records with their times cut to seconds. Of two renewals within one second it sees the first alone,
+ * counts the lease from there, and takes it before the second one's time is over.
+ */
+const visibleIntervalMs = 1_000;
+
 /** From sending a write to the hard deadline that it gives. */
 export function hardDeadlineFor(leaseDurationMs: number): number {
   return leaseDurationMs * (1 - clockRateTolerance) - marginMs;
+}
+
+/** A failed renewal can be repeated before the soft end. */
+function longestIntervalMs(renewDeadlineMs: number): number {
+  return renewDeadlineMs / 2;
+}
+
+function usualIntervalMs(leaseDurationMs: number, renewDeadlineMs: number): number {
+  const wantedMs = Math.min(leaseDurationMs / 5, renewDeadlineMs / 3);
+  return visibleIntervalMs <= longestIntervalMs(renewDeadlineMs)
+    ? Math.max(wantedMs, visibleIntervalMs)
+    : wantedMs;
 }
 
 /** Timings that hold G1, or one error that names every violation with its numbers. */
@@ -80,8 +102,10 @@ export function resolveTimings(options: TimingOptions = {}): Timings {
   const leaseDurationMs = read("leaseDuration", base.leaseDuration);
   const renewDeadlineMs = read("renewDeadline", base.renewDeadline);
   const retryPeriodMs = read("retryPeriod", base.retryPeriod);
-  const usualIntervalMs = Math.min(leaseDurationMs / 5, renewDeadlineMs / 3);
-  const renewIntervalMs = options.renewInterval === undefined ? usualIntervalMs : read("renewInterval", "");
+  const renewIntervalMs =
+    options.renewInterval === undefined
+      ? usualIntervalMs(leaseDurationMs, renewDeadlineMs)
+      : read("renewInterval", "");
   const stopWithinMs = read("stopWithin", "0s");
   const hardDeadlineMs = hardDeadlineFor(leaseDurationMs);
 
@@ -112,7 +136,7 @@ export function resolveTimings(options: TimingOptions = {}): Timings {
         `${formatDuration(renewDeadlineMs)} <= ${retryJitter} * ${formatDuration(retryPeriodMs)}`,
     );
   }
-  if (renewIntervalMs > renewDeadlineMs / 2) {
+  if (renewIntervalMs > longestIntervalMs(renewDeadlineMs)) {
     problems.push(
       `renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: ` +
         `${formatDuration(renewIntervalMs)} > ${formatDuration(renewDeadlineMs)} / 2`,

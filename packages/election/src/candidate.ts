@@ -7,7 +7,6 @@
 import {
   type Answer,
   type Config,
-  clockJumpMs,
   type Effect,
   type Event,
   type Failure,
@@ -22,6 +21,7 @@ import {
   type WritePurpose,
 } from "@tenure/core";
 import type { Clock } from "./clock.ts";
+import { onClockJump } from "./clock-jumps.ts";
 import type { Engine } from "./engine.ts";
 import type { Lock, LockObserver } from "./lock.ts";
 
@@ -53,7 +53,7 @@ export class Candidate implements Engine {
   #state: State = initialState;
   #isStepping = false;
   #watch: AbortController | undefined;
-  #cancelGuard: (() => void) | undefined;
+  #endGuard: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
 
@@ -184,18 +184,11 @@ export class Candidate implements Engine {
   /** While there is a term, a jump of the wall clock against the monotonic one is noticed at once. */
   #guardAgainstSuspension(): void {
     const hasTerm = termOf(this.#state) !== undefined;
-    if (hasTerm === (this.#cancelGuard !== undefined)) return;
-    this.#cancelGuard?.();
-    this.#cancelGuard = hasTerm ? this.#checkClocksAgain(this.#parts.clock.now()) : undefined;
-  }
-
-  #checkClocksAgain(before: Instant): () => void {
-    const { clock } = this.#parts;
-    return clock.at(before.monoMs + clockCheckMs, () => {
-      const now = clock.now();
-      this.#cancelGuard = this.#checkClocksAgain(now);
-      if (clockJumpMs(before.wallMs - before.monoMs, now) !== 0) this.#dispatch({ type: "tick" });
-    });
+    if (hasTerm === (this.#endGuard !== undefined)) return;
+    this.#endGuard?.();
+    this.#endGuard = hasTerm
+      ? onClockJump(this.#parts.clock, () => this.#dispatch({ type: "tick" }))
+      : undefined;
   }
 
   #wake(): void {
@@ -204,12 +197,6 @@ export class Candidate implements Engine {
     this.#dispatch({ type: "tick" });
   }
 }
-
-/**
- * How often a leader compares its clocks. Timers stand still while a machine is suspended, so after it a deadline would
- * be noticed late; this is well within the margin of the timings.
- */
-const clockCheckMs = 40;
 
 function isTheEnd({ type }: Effect): boolean {
   return type === "stopped" || type === "refused";

@@ -1,5 +1,6 @@
 /** Overruns, twins and refusals. */
 import { describe, expect, it, vi } from "vitest";
+import type { Election } from "./election.ts";
 import { newLeadingMember, newMember } from "./testing/elections.ts";
 import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
 import { VirtualClock } from "./testing/virtual-clock.ts";
@@ -56,11 +57,7 @@ describe("work that still runs at the hard deadline", () => {
 });
 
 describe("a term that is lost", () => {
-  const signals = ({ term }: { term?: { signal: AbortSignal; lost: AbortSignal; expired: AbortSignal } }) => [
-    term?.signal.aborted,
-    term?.lost.aborted,
-    term?.expired.aborted,
-  ];
+  const signals = ({ term }: Election) => [term?.signal.aborted, term?.lost.aborted, term?.expired.aborted];
 
   it("is told at the soft end, and again when nothing may run any more", async () => {
     const { clock, lock, election } = await newLeadingMember({ onOverrun: "report" }, never);

@@ -14,6 +14,7 @@ import type { Engine } from "./engine.ts";
 import { asError, ElectionError, isFromAbort } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
 import { tell } from "./metrics.ts";
+import { onAbort } from "./on-abort.ts";
 import { checkOptions, type ElectionOptions } from "./options.ts";
 import { overrunMessage } from "./overrun.ts";
 import { endProcess, systemClock, systemRandom, warn } from "./platform.ts";
@@ -98,15 +99,13 @@ export class Election {
       );
     if (signal?.aborted) return;
     let stop = () => {};
-    const onAbort = () => stop();
     const aborted = new Promise<undefined>((resolve) => {
       stop = () => resolve(undefined);
     });
-    const startedMs = this.#clock.now().monoMs;
     const done = new Promise<void>((resolve, reject) => {
-      this.#run = { work, once, startedMs, resolve, reject };
+      this.#run = { work, once, startedMs: this.#clock.now().monoMs, resolve, reject };
     });
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const endListening = signal && onAbort(signal, () => stop());
     try {
       // Credentials may take a minute to appear; who is asked to leave does not wait for them.
       const engine = await Promise.race([this.#prepare(signal), aborted]);
@@ -116,7 +115,7 @@ export class Election {
       if (signal?.aborted) stop();
       await done;
     } finally {
-      signal?.removeEventListener("abort", onAbort);
+      endListening?.();
       this.#run = undefined;
     }
   }

@@ -18,7 +18,8 @@ export type KubeRequest = {
   /** @default "application/json" */
   contentType?: string | undefined;
   /**
-   * After this the promise has settled, whatever else is going on: configuration, credentials, a retry after 401.
+   * After this the promise has settled, whatever else is going on: configuration, credentials, the wait for a free
+   * connection, a retry after 401.
    * @default 10_000
    */
   timeoutMs?: number | undefined;
@@ -51,9 +52,19 @@ export type WatchRequest<T> = {
   onDown(error: KubeError): void;
 };
 
+/** One election has one request under way; a thousand that share a client are served by these without a queue to speak of. */
+const defaultMaxConnections = 16;
+
 export type KubeClientOptions = {
   /** @default "tenure" */
   userAgent?: string | undefined;
+  /**
+   * So many requests are under way at once, each on a connection of its own; more of them wait for their turn within their
+   * time limits, and the last one goes first. They go on over fresh connections when one fails, or when one gives up and
+   * nothing has been answered for a second. Watches do not count: each has its own connection.
+   * @default 16
+   */
+  maxConnections?: number | undefined;
   /** @default the real machine */
   platform?: Platform | undefined;
 };
@@ -62,6 +73,7 @@ export class KubeClient {
   readonly #source: ClusterConfig | Promise<ClusterConfig> | (() => Promise<ClusterConfig>);
   readonly #platform: Platform;
   readonly #userAgent: string;
+  readonly #maxConnections: number;
   readonly #cancels = new Set<(error: KubeError) => void>();
   #config: Promise<ClusterConfig> | undefined;
   #session: Promise<Session> | undefined;
@@ -75,6 +87,7 @@ export class KubeClient {
     this.#source = config;
     this.#platform = options.platform ?? systemPlatform;
     this.#userAgent = options.userAgent ?? "tenure";
+    this.#maxConnections = checkMaxConnections(options.maxConnections ?? defaultMaxConnections);
     // Reported by the first request, not by an unhandledRejection before there is one.
     if (config instanceof Promise) config.catch(() => {});
   }
@@ -148,7 +161,11 @@ export class KubeClient {
   #openSession(): Promise<Session> {
     this.#session ??= (async () => {
       const [config, { openSession }] = await Promise.all([this.#loadConfig(), import("./http/session.ts")]);
-      return openSession(config, { platform: this.#platform, userAgent: this.#userAgent });
+      return openSession(config, {
+        platform: this.#platform,
+        userAgent: this.#userAgent,
+        maxConnections: this.#maxConnections,
+      });
     })().catch((error) => {
       this.#session = undefined;
       throw error;
@@ -168,6 +185,14 @@ export type ClientContext = {
   /** Called at `close()`; the returned function takes it back. */
   register(cancel: (error: KubeError) => void): () => void;
 };
+
+function checkMaxConnections(value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new KubeError(
+    "BadConfig",
+    `Cannot make a client: maxConnections must be a whole number from 1 on: ${value}`,
+  );
+}
 
 function closedError(): KubeError {
   return new KubeError("Aborted", "Cannot go on: the client was closed.");

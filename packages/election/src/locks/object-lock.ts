@@ -4,13 +4,14 @@
  * refuses it (409) if the object changed since. Keeps no state: what to write over is passed in.
  */
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
-import { KubeClient, KubeError, loadConfig } from "@tenure/kube";
+import { KubeClient, KubeError, loadConfig, type WatchRequest } from "@tenure/kube";
 import { ElectionError } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
 import { answerTo, failureFrom } from "./answers.ts";
 import { ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
+import { watchShared } from "./shared-watch.ts";
 
 export interface ObjectLockOptions {
   readonly name: string;
@@ -24,6 +25,12 @@ export interface ObjectLockOptions {
   readonly context?: string;
   /** Share a client between locks. @default one of its own, so that nothing queues in front of a renewal */
   readonly client?: KubeClient;
+  /**
+   * Follow the lock on one connection with all other locks of the same `client`, namespace and kind that say so too; for
+   * processes with many elections. Needs the right to `watch` all objects of the kind in the namespace, not only this one.
+   * @default false
+   */
+  readonly shareWatch?: boolean;
 }
 
 /** Where a kind of object is found, and where in it the record stands. */
@@ -65,7 +72,7 @@ export class ObjectLock implements Lock {
     this.#kind = kind;
     this.#options = options;
     this.#namespace = options.namespace ?? environment("NAMESPACE") ?? environment("POD_NAMESPACE");
-    checkNames(kind.kind, options.name, this.#namespace);
+    check(kind.kind, options, this.#namespace);
     const { kubeconfig, context } = options;
     this.#client =
       options.client ??
@@ -97,7 +104,7 @@ export class ObjectLock implements Lock {
         `Cannot tell the namespace of the ${kind} ${name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
       );
     }
-    checkNames(kind, name, this.#namespace);
+    check(kind, this.#options, this.#namespace);
   }
 
   async read(signal: AbortSignal): Promise<Answer> {
@@ -117,19 +124,22 @@ export class ObjectLock implements Lock {
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {
-    let wasUp = false;
-    const watching = this.#client.watch<KubeObject>({
+    let mayHaveMissed = false;
+    const { name, shareWatch = false } = this.#options;
+    const request: WatchRequest<KubeObject> = {
       path: this.#collection(),
-      query: { fieldSelector: `metadata.name=${this.#options.name}` },
       signal,
       idleMs: silentWatchMs,
       onUp: ({ resumed }) => {
         observer.up();
         // A deletion in the gap is not told. At the start there was no gap: the lock is being read anyway.
-        if (wasUp && !resumed) observer.changed();
-        wasUp = true;
+        if (mayHaveMissed && !resumed) observer.changed();
+        mayHaveMissed = true;
       },
-      onDown: (error) => observer.down(failureFrom(error)),
+      onDown: (error) => {
+        mayHaveMissed = true;
+        observer.down(failureFrom(error));
+      },
       onEvent: ({ type, object }) => {
         try {
           if (type === "DELETED") observer.deleted(revisionOf(object));
@@ -139,7 +149,11 @@ export class ObjectLock implements Lock {
           observer.changed();
         }
       },
-    });
+    };
+    const query = { fieldSelector: `metadata.name=${name}` };
+    const watching = shareWatch
+      ? watchShared(this.#client, { ...request, name })
+      : this.#client.watch<KubeObject>({ ...request, query });
     // It ends by itself only with a client that was closed, or with an observer that threw.
     watching.catch((error) => observer.down(failureFrom(error)));
   }
@@ -207,8 +221,8 @@ export class ObjectLock implements Lock {
   }
 }
 
-/** These go into a URL, so what the API server would refuse is refused before it is asked. */
-function checkNames(kind: string, name: unknown, namespace: unknown): void {
+/** Names go into a URL, so what the API server would refuse is refused before it is asked. */
+function check(kind: string, { name, shareWatch, client }: ObjectLockOptions, namespace: unknown): void {
   const problems: string[] = [];
   const isName = (value: unknown) =>
     typeof value === "string" && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value);
@@ -216,6 +230,10 @@ function checkNames(kind: string, name: unknown, namespace: unknown): void {
   if (!isName(name)) problems.push(`its name ${rule}: ${JSON.stringify(name)}`);
   if (namespace !== undefined && !isName(namespace))
     problems.push(`its namespace ${rule}: ${JSON.stringify(namespace)}`);
+  if (shareWatch !== undefined && typeof shareWatch !== "boolean")
+    problems.push(`shareWatch must be true or false: ${JSON.stringify(shareWatch)}`);
+  if (shareWatch && !client)
+    problems.push("shareWatch needs the client that its locks have in common: pass client, the same to each");
   if (problems.length > 0) {
     throw new ElectionError("InvalidOptions", `Cannot use the ${kind} as a lock: ${problems.join("; ")}.`);
   }

@@ -78,7 +78,7 @@ export class FakeApi {
   #tell(path: string, event: WatchEvent<KubeObject>): void {
     if (!this.isLive) return;
     for (const watch of this.watches) {
-      const name = watch.query?.fieldSelector?.replace("metadata.name=", "");
+      const name = watch.query?.fieldSelector?.replace("metadata.name=", "") ?? path.split("/").at(-1);
       if (!watch.signal.aborted && path === `${watch.path}/${name}`) {
         queueMicrotask(() => watch.onEvent(structuredClone(event)));
       }

@@ -1,6 +1,6 @@
 /**
- * One request and its answer. Upholds: it settles within its time limit; a failed connection is never used again; a write
- * goes out at most once (twice after a 401, which refused the first).
+ * One request and its answer. Upholds: it settles within its time limit, the wait for a free connection included; a failed
+ * connection is never used again; a write goes out at most once (twice after a 401, which refused the first).
  */
 import type * as http from "node:http";
 import { Cancellation } from "../cancellation.ts";
@@ -8,6 +8,7 @@ import type { ClientContext, KubeRequest } from "../client.ts";
 import { KubeError, systemCode } from "../errors.ts";
 import { describeNeed, rbacRuleFor } from "../rbac.ts";
 import { networkError } from "./network-error.ts";
+import type { Slot } from "./pool.ts";
 import type { Outgoing, Session } from "./session.ts";
 import { type Answer, errorFromAnswer, parseAnswer } from "./status.ts";
 
@@ -74,8 +75,18 @@ async function authorized(
 ): Promise<Answer> {
   progress.waitingFor = "credentials";
   const open = await cancellation.race(session.prepare());
-  progress.waitingFor = `an answer of ${session.server}`;
-  const send = (): Promise<Answer> => exchange(session, open, message, cancellation, doing);
+  const send = async (): Promise<Answer> => {
+    progress.waitingFor = `a connection that is free: other requests of this client wait for ${session.server}`;
+    const slot = await freeSlot(session, cancellation);
+    progress.waitingFor = `an answer of ${session.server}`;
+    try {
+      const answer = await exchange(session, slot, open, message, cancellation, doing);
+      slot.answered();
+      return answer;
+    } finally {
+      slot.release();
+    }
+  };
   try {
     return await send();
   } catch (error) {
@@ -84,11 +95,28 @@ async function authorized(
   }
 }
 
+function freeSlot(session: Session, cancellation: Cancellation): Promise<Slot> {
+  return new Promise((resolve, reject) => {
+    if (cancellation.error !== undefined) return reject(cancellation.error);
+    const offCancel = cancellation.onCancel((error) => {
+      leave();
+      // Those who have the connections do not get on: whoever tries again does so on others.
+      session.pools.suspect();
+      reject(error);
+    });
+    const leave = session.pools.enter((slot) => {
+      offCancel();
+      resolve(slot);
+    });
+  });
+}
+
 /** The server had closed an idle connection just as a GET was put on it. */
 class StaleSocket extends Error {}
 
 function exchange(
   session: Session,
+  { pool }: Slot,
   open: (outgoing: Outgoing) => http.ClientRequest,
   message: Message,
   cancellation: Cancellation,
@@ -96,11 +124,11 @@ function exchange(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     if (cancellation.error !== undefined) return reject(cancellation.error);
-    const { agent } = session;
     let request: http.ClientRequest;
     const fail = (error: unknown): void => {
       offCancel();
-      session.retire(agent);
+      if (error === cancellation.error) session.pools.suspect(pool);
+      else session.pools.retire(pool);
       request.destroy();
       const isStale =
         request.reusedSocket && !answered && message.method === "GET" && resets.has(systemCode(error) ?? "");
@@ -108,7 +136,7 @@ function exchange(
     };
     let answered = false;
     try {
-      request = open({ ...message, agent });
+      request = open({ ...message, agent: pool.agent });
     } catch (error) {
       return reject(networkError(error, doing, session.server));
     }

@@ -1,12 +1,14 @@
 /**
- * One configuration in use: address, proxy, agents. Requests share one pool of keep-alive sockets, each watch has an agent
- * of its own. A pool in which a request failed is retired as a whole: after a partition, its other sockets are as dead.
+ * One configuration in use: address, proxy, agents. Requests share one pool of keep-alive sockets of bounded size, each
+ * watch has an agent of its own. A pool in which a request failed is retired as a whole: after a partition, its other
+ * sockets are as dead.
  */
 import type * as http from "node:http";
 import type { AgentOptions } from "node:https";
 import type { ClusterConfig } from "../config.ts";
 import { KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
+import { Pools } from "./pool.ts";
 import { proxyFromEnv } from "./proxy-env.ts";
 import { bareHost, parseServer } from "./server-address.ts";
 
@@ -23,10 +25,11 @@ export class Session {
   /** For messages. */
   readonly server: string;
   readonly #open: (outgoing: Outgoing, tls: object) => http.ClientRequest;
+  /** Where requests find their connections. */
+  readonly pools: Pools;
   readonly #newAgent: (keepAlive: boolean) => http.Agent;
   /** Tunnels in the making: a retired pool may still wait for one. */
   readonly #pending: ReadonlySet<http.ClientRequest>;
-  #agent: http.Agent;
   #lastTls = "";
 
   constructor(
@@ -35,18 +38,14 @@ export class Session {
     open: (outgoing: Outgoing, tls: object) => http.ClientRequest,
     newAgent: (keepAlive: boolean) => http.Agent,
     pending: ReadonlySet<http.ClientRequest>,
+    pools: Pools,
   ) {
     this.#pending = pending;
     this.config = config;
     this.server = server;
     this.#open = open;
     this.#newAgent = newAgent;
-    this.#agent = newAgent(true);
-  }
-
-  /** The pool for requests. */
-  get agent(): http.Agent {
-    return this.#agent;
+    this.pools = pools;
   }
 
   /** An agent for one watch; the caller destroys it. */
@@ -69,7 +68,7 @@ export class Session {
     };
     const seen = `${tls.ca}\n${tls.cert}`;
     // A connection keeps the identity it was opened with, so a new certificate needs new connections.
-    if (this.#lastTls !== "" && this.#lastTls !== seen) this.retire(this.#agent);
+    if (this.#lastTls !== "" && this.#lastTls !== seen) this.pools.retire();
     this.#lastTls = seen;
     return (outgoing) => this.#open({ ...outgoing, headers: { ...outgoing.headers, ...headers } }, tls);
   }
@@ -79,18 +78,9 @@ export class Session {
     await asKubeError(() => this.config.credentials.refresh());
   }
 
-  /** No socket of this pool is used for a new request; what is under way on it may finish. */
-  retire(agent: http.Agent): void {
-    if (agent === this.#agent) this.#agent = this.#newAgent(true);
-    agent.maxFreeSockets = 0;
-    for (const sockets of Object.values(agent.freeSockets)) {
-      for (const socket of [...(sockets ?? [])]) socket.destroy();
-    }
-  }
-
   close(): void {
     for (const request of this.#pending) request.destroy();
-    this.#agent.destroy();
+    this.pools.destroy();
   }
 }
 
@@ -108,7 +98,7 @@ async function asKubeError<T>(get: () => Promise<T>): Promise<T> {
 
 export async function openSession(
   config: ClusterConfig,
-  { platform, userAgent }: { platform: Platform; userAgent: string },
+  { platform, userAgent, maxConnections }: { platform: Platform; userAgent: string; maxConnections: number },
 ): Promise<Session> {
   const url = parseServer(config.server);
   const isTls = url.protocol === "https:";
@@ -119,7 +109,8 @@ export async function openSession(
 
   const pending = new Set<http.ClientRequest>();
   const newAgent = (keepAlive: boolean): http.Agent => {
-    const agent: AgentOptions = { keepAlive, keepAliveMsecs: 15_000 };
+    // A request may come a moment before the connection of the one that it follows is free.
+    const agent: AgentOptions = { keepAlive, keepAliveMsecs: 15_000, maxSockets: maxConnections };
     if (tunnel && proxy) return new tunnel.TunnelAgent({ proxy, isTls, platform, agent, pending });
     return new Agent(agent);
   };
@@ -144,5 +135,10 @@ export async function openSession(
         ...headers,
       } as http.OutgoingHttpHeaders,
     });
-  return new Session(config, url.origin, open, newAgent, pending);
+  const pools = new Pools(
+    () => newAgent(true),
+    maxConnections,
+    () => platform.monotonicMs(),
+  );
+  return new Session(config, url.origin, open, newAgent, pending, pools);
 }

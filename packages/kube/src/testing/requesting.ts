@@ -1,5 +1,5 @@
 /** A client and a real server, for the tests of requests. */
-import { KubeClient, type KubeRequest } from "../client.ts";
+import { KubeClient, type KubeClientOptions, type KubeRequest } from "../client.ts";
 import type { ClusterConfig } from "../config.ts";
 import type { KubeError } from "../errors.ts";
 import { ApiServer, type Seen, sendJson } from "./api-server.ts";
@@ -16,12 +16,16 @@ export async function endRequests(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }
 
-export async function startClient(handler: (seen: Seen) => void, config: Partial<ClusterConfig> = {}) {
+export async function startClient(
+  handler: (seen: Seen) => void,
+  config: Partial<ClusterConfig> = {},
+  options: KubeClientOptions = {},
+) {
   const server = await ApiServer.start(handler);
   const platform = new FakePlatform();
   const client = new KubeClient(
     { server: server.url, credentials: fixedCredentials(), ...config },
-    { platform, userAgent: "test/1" },
+    { platform, userAgent: "test/1", ...options },
   );
   cleanups.push(
     () => server.close(),
