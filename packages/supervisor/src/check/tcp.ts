@@ -1,0 +1,21 @@
+/** Passed by whoever accepts a connection. */
+import { connect } from "node:net";
+
+export function askTcp(
+  { host, port }: { readonly host: string; readonly port: number },
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    const end = (settle: () => void) => {
+      signal.removeEventListener("abort", onAbort);
+      socket.destroy();
+      settle();
+    };
+    const onAbort = () => end(() => reject(signal.reason));
+    signal.addEventListener("abort", onAbort, { once: true });
+    socket.once("connect", () => end(resolve));
+    // Kept on: a socket may fail again while it is being destroyed.
+    socket.on("error", (error) => end(() => reject(error)));
+  });
+}

@@ -1,0 +1,260 @@
+/** With real processes. Each sleeps for a number of seconds of its own, by which it is looked for afterwards. */
+import { PassThrough } from "node:stream";
+import { afterEach, describe, expect, it } from "vitest";
+import type { SupervisorError } from "../errors.ts";
+import { ownPid, randomId, sendSignal, systemClock } from "../platform.ts";
+import { alive, passMs, uniqueSeconds, until } from "../testing/real.ts";
+import { Family, markerVariable } from "./family.ts";
+import { type ManagerEvent, type ManagerParts, ProcessManager } from "./manager.ts";
+import { procTable } from "./table.ts";
+
+const managers: ProcessManager[] = [];
+const names: string[] = [];
+
+function sleeper(): string {
+  const seconds = uniqueSeconds();
+  names.push(seconds);
+  return `sleep ${seconds}`;
+}
+
+function newManager(parts: Partial<ManagerParts> = {}) {
+  const marker = randomId();
+  const events: ManagerEvent[] = [];
+  const errors: Error[] = [];
+  const stdout = new PassThrough();
+  const family = new Family({ marker, table: procTable(), supervisor: ownPid, spared: () => [] });
+  const manager = new ProcessManager({
+    family,
+    clock: systemClock,
+    channels: { lines: false, ipc: false, fd: undefined },
+    logPrefix: undefined,
+    stdout,
+    stderr: stdout,
+    ownStdout: stdout,
+    ownStderr: stdout,
+    onEvent: (event) => events.push(event),
+    onError: (error) => errors.push(error),
+    ...parts,
+  });
+  managers.push(manager);
+  const shell = (script: string) => ({
+    command: "sh",
+    args: ["-c", script],
+    env: { PATH: process.env.PATH, [markerVariable]: `${marker}.1` },
+    cwd: undefined,
+  });
+  return { manager, family, events, errors, shell, stdout };
+}
+
+afterEach(async () => {
+  await Promise.all(managers.splice(0).map((manager) => manager.stop(0)));
+  expect(names.splice(0).flatMap((name) => alive(name))).toEqual([]);
+});
+
+describe("start and stop", () => {
+  it("goes through its states", async () => {
+    const { manager, shell, events } = newManager();
+    expect([manager.state, manager.isRunning()]).toEqual(["stopped", false]);
+    const starting = manager.start(shell(`exec ${sleeper()}`));
+    expect(manager.state).toBe("starting");
+    const { pid } = await starting;
+    expect([manager.state, manager.isRunning(), manager.pid]).toEqual(["running", true, pid]);
+    const stopping = manager.stop(10_000);
+    expect(manager.state).toBe("stopping");
+    const exit = { code: undefined, signal: "SIGTERM" };
+    expect(await stopping).toEqual({ exit, killed: false });
+    expect([manager.state, manager.isRunning(), manager.pid]).toEqual(["stopped", false, undefined]);
+    expect(events).toEqual([
+      { type: "stopping", pid, timeoutMs: 10_000 },
+      { type: "exited", pid, exit },
+      { type: "stopped", pid, exit, killed: false },
+    ]);
+  });
+
+  it("starting twice gives one child, also at once", async () => {
+    const { manager, shell } = newManager();
+    const program = shell(`exec ${sleeper()}`);
+    const [a, b] = await Promise.all([manager.start(program), manager.start(program)]);
+    expect((await manager.start(program)).pid).toBe(a.pid);
+    expect(a.pid).toBe(b.pid);
+  });
+
+  it("stopping twice is one stop, and the shorter timeout holds", async () => {
+    const { manager, shell, events } = newManager();
+    const { process: child } = await manager.start(shell(`trap '' TERM; echo up; ${sleeper()} & wait; wait`));
+    await new Promise((resolve) => child.stdout?.once("data", resolve));
+    const first = manager.stop(60_000);
+    const second = manager.stop(20);
+    expect(await first).toBe(await second);
+    expect((await first)?.killed).toBe(true);
+    expect(events.filter(({ type }) => type === "stopping")).toHaveLength(1);
+  });
+
+  it("without a child stopping, waiting and signalling do nothing", async () => {
+    const { manager } = newManager();
+    expect([await manager.stop(1_000), await manager.wait()]).toEqual([undefined, undefined]);
+    manager.signal("SIGHUP");
+  });
+
+  it("a stop during the start stops what is being started", async () => {
+    const { manager, shell } = newManager();
+    const starting = manager.start(shell(`exec ${sleeper()}`));
+    await manager.stop(5_000);
+    await starting;
+    expect(manager.state).toBe("stopped");
+  });
+
+  it("a start during the stop is refused, and possible afterwards", async () => {
+    const { manager, shell } = newManager();
+    const { pid } = await manager.start(shell(`exec ${sleeper()}`));
+    const stopping = manager.stop(5_000);
+    await expect(manager.start(shell("true"))).rejects.toThrow(/still being stopped/);
+    await stopping;
+    expect((await manager.start(shell(`exec ${sleeper()}`))).pid).not.toBe(pid);
+  });
+
+  it("says that a program is not there, and is ready for another", async () => {
+    const { manager, shell } = newManager();
+    const missing = { ...shell(""), command: "/no/such/program" };
+    const error = await manager.start(missing).catch((thrown: SupervisorError) => thrown);
+    expect(error).toMatchObject({
+      code: "SpawnFailed",
+      message: 'Cannot start "/no/such/program": there is no such program.',
+    });
+    expect(manager.state).toBe("stopped");
+    await manager.start(shell(`exec ${sleeper()}`));
+  });
+
+  it("sees a child's own end at once, with its code", async () => {
+    const { manager, shell } = newManager();
+    const { exited } = await manager.start(shell("exit 3"));
+    expect(await exited).toEqual({ code: 3, signal: undefined });
+    await manager.wait();
+    expect(manager.state).toBe("stopped");
+  });
+
+  it("wakes a stopped child up to hear SIGTERM", async () => {
+    const { manager, shell } = newManager();
+    const { pid } = await manager.start(shell(`exec ${sleeper()}`));
+    sendSignal(pid, "SIGSTOP");
+    expect((await manager.stop(10_000))?.killed).toBe(false);
+  });
+});
+
+describe("nothing is left", () => {
+  const families: readonly [name: string, script: (sleep: () => string) => string][] = [
+    ["of a child that ignores SIGTERM", (sleep) => `trap '' TERM; echo up; ${sleep()} & wait; wait`],
+    [
+      "of its children and theirs",
+      (sleep) => `${sleep()} & sh -c '${sleep()} & ${sleep()} & wait' & echo up; wait`,
+    ],
+    ["of one that left the group", (sleep) => `setsid ${sleep()} & echo up; wait`],
+    ["of a daemon (setsid, double fork)", (sleep) => `setsid sh -c '(${sleep()} &)'; echo up; ${sleep()}`],
+    [
+      "of a daemon that cleared its environment, while its parent lives",
+      (sleep) => `setsid env -i sh -c 'setsid ${sleep()} & wait' & sleep 0.2; echo up; wait`,
+    ],
+    [
+      "of one that brings itself back",
+      (sleep) => {
+        const sleeping = sleep();
+        const loop = `while :; do ${sleeping}; done`;
+        return `setsid sh -c "trap '' TERM; ${loop}" & setsid sh -c "trap '' TERM; ${loop}" & echo up; wait`;
+      },
+    ],
+    [
+      "of a small fork bomb whose every process leaves the group",
+      (sleep) => {
+        const sleeping = sleep();
+        const bomb = `b() { [ $1 -gt 0 ] && for i in 1 2 3; do setsid sh -c "$body" b $(($1 - 1)) & done; ${sleeping}; }; b $1`;
+        return `body='${bomb}'; export body; setsid sh -c "$body" b 3 & echo up; wait`;
+      },
+    ],
+  ];
+
+  it.each(families)("%s", async (_, script) => {
+    const { manager, shell } = newManager();
+    const { process: child } = await manager.start(shell(script(sleeper)));
+    await new Promise((resolve) => child.stdout?.once("data", resolve));
+    await until(() => names.every((name) => alive(name).length > 0));
+    await manager.stop(300);
+    // Not afterwards, not soon: now.
+    expect(names.flatMap((name) => alive(name))).toEqual([]);
+  });
+
+  it("of what a child left behind that ended by itself, before anybody is told that it stopped", async () => {
+    const { manager, shell, events } = newManager();
+    const { exited } = await manager.start(shell(`setsid ${sleeper()} & ${sleeper()} & sleep 0.1; exit 0`));
+    await exited;
+    expect(manager.state).toBe("stopping");
+    await expect(manager.start(shell("true"))).rejects.toThrow(/still being stopped/);
+    await manager.wait();
+    expect(names.flatMap((name) => alive(name))).toEqual([]);
+    expect(events.map(({ type }) => type)).toEqual(["exited", "killing", "stopped"]);
+  });
+
+  it("descendants get as long as the child to finish", async () => {
+    const { manager, shell, stdout } = newManager();
+    let text = "";
+    stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    const worker = "trap 'sleep 0.4; echo finished; exit 0' TERM; echo up; while :; do sleep 0.05; done";
+    await manager.start(shell(`sh -c "${worker}" & wait`));
+    await until(() => text.includes("up"));
+    expect((await manager.stop(20_000))?.killed).toBe(false);
+    await manager.flushed();
+    expect(text).toContain("finished");
+  });
+
+  it("a signal reaches the whole group", async () => {
+    const { manager, shell, stdout } = newManager();
+    let text = "";
+    stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    const listener = (name: string) =>
+      `trap 'echo ${name} heard' HUP; echo ${name} up; while :; do sleep 0.05; done`;
+    await manager.start(shell(`sh -c "${listener("inner")}" & ${listener("outer")}`));
+    await until(() => text.includes("inner up") && text.includes("outer up"));
+    manager.signal("SIGHUP");
+    await until(() => text.includes("inner heard") && text.includes("outer heard"));
+  });
+});
+
+describe("output", () => {
+  it("is passed on with a prefix, to the last line, however much it is", async () => {
+    const { manager, shell, stdout } = newManager({ logPrefix: "[child] " });
+    let lines = 0;
+    let tail = "";
+    stdout.on("data", (chunk: Buffer) => {
+      lines += chunk.toString().split("\n").length - 1;
+      tail = (tail + chunk.toString()).slice(-40);
+    });
+    await manager.start(shell("seq 1 200000; printf last"));
+    await manager.wait();
+    await manager.flushed();
+    expect(lines).toBe(200_001);
+    expect(tail).toMatch(/\n\[child\] 200000\n\[child\] last\n$/);
+  });
+
+  it("slows the child down when nobody reads, and nobody has to keep it in memory", async () => {
+    const { manager, shell, stdout } = newManager({ logPrefix: "> " });
+    await manager.start(shell("yes"));
+    await until(() => stdout.writableNeedDrain);
+    await passMs(100);
+    expect(stdout.readableLength + stdout.writableLength).toBeLessThan(1_000_000);
+    expect((await manager.stop(5_000))?.killed).toBe(false);
+  });
+
+  it("a reader that is gone costs neither the child nor the supervisor", async () => {
+    const { manager, shell, errors, stdout } = newManager({ stderr: new PassThrough() });
+    const first = await manager.start(shell("seq 1 300000; exit 7"));
+    stdout.destroy(new Error("broken pipe"));
+    expect(await first.exited).toEqual({ code: 7, signal: undefined });
+    expect(errors).toMatchObject([{ code: "Output" }]);
+    await manager.wait();
+    const second = await manager.start(shell("seq 1 300000; exit 8"));
+    expect(await second.exited).toEqual({ code: 8, signal: undefined });
+  });
+});

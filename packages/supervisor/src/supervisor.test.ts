@@ -1,0 +1,297 @@
+/** The supervisor from without: phases, order, exit codes. The election is the test's, the children are real. */
+import { existsSync, readFileSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Gate } from "./gate.ts";
+import { Supervisor } from "./supervisor.ts";
+import { FakeElection } from "./testing/fake-election.ts";
+import { alive, passMs, uniqueSeconds, until } from "./testing/real.ts";
+import { endRigs, newLeader, newRig } from "./testing/rig.ts";
+
+afterEach(endRigs);
+
+const forever = "while :; do sleep 0.05; done";
+const stubborn = `trap '' TERM; echo up; ${forever}`;
+
+describe("a term", () => {
+  it("begins with the child and ends with it, and then the lease is released", async () => {
+    const { election, phases, supervisor, children, shutdown, outcome } = await newLeader(forever);
+    expect(phases).toEqual(["pre-leader", "leader"]);
+    expect(supervisor.status()).toMatchObject({
+      phase: "leader",
+      child: { state: "running", ready: true, restarts: 0 },
+    });
+    election.stepDown();
+    await until(() => phases.length === 4);
+    expect(phases.slice(2)).toEqual(["pre-follower", "follower"]);
+    expect(supervisor.status().child).toMatchObject({ state: "stopped", lastExit: { signal: "SIGTERM" } });
+    expect(election.log).toEqual(["step down default", "released"]);
+    expect(children.map(({ type }) => type)).toEqual(["started", "ready", "stopping", "exited", "stopped"]);
+    shutdown.abort();
+    expect(await outcome).toEqual({ exitCode: 0, killed: false });
+  });
+
+  it("can follow upon a term", async () => {
+    const rig = await newLeader(`echo token $TENURE_TOKEN; ${forever}`);
+    rig.supervisor.stepDown();
+    await until(() => rig.election.log.includes("released"));
+    rig.election.win();
+    await rig.ready(2);
+    await until(() => rig.text().includes("token 2"));
+    expect(rig.phases.slice(-2)).toEqual(["pre-leader", "leader"]);
+  });
+
+  it("is not waited for by a signal before it: the run ends at once", async () => {
+    const { shutdown, outcome, phases } = newRig(forever);
+    shutdown.abort();
+    expect(await outcome).toEqual({ exitCode: 0, killed: false });
+    expect(phases).toEqual(["terminating"]);
+  });
+
+  it("a supervisor runs once", async () => {
+    const { supervisor } = newRig(forever);
+    await expect(supervisor.run()).rejects.toMatchObject({ code: "AlreadyRunning" });
+  });
+
+  it("a signal that has aborted already starts nothing", async () => {
+    const supervisor = new Supervisor({ election: new FakeElection(), command: "true" });
+    expect(await supervisor.run({ signal: AbortSignal.abort() })).toEqual({ exitCode: 0, killed: false });
+  });
+});
+
+describe("the child's environment", () => {
+  it("says who it is, what it was elected for, its token and its deadline", async () => {
+    const rig = await newLeader(
+      `echo "$TENURE_IDENTITY $TENURE_ELECTION $TENURE_TOKEN $OWN $HOME"; cat "$TENURE_DEADLINE_FILE"; echo "file $TENURE_DEADLINE_FILE"; ${forever}`,
+      { env: { OWN: "own" } },
+    );
+    await until(() => rig.text().includes("file "));
+    expect(rig.text()).toContain(`replica-a prod/billing 1 own ${process.env.HOME}\n`);
+    const file = /file (.*)/.exec(rig.text())?.[1] ?? "";
+    const read = () => JSON.parse(readFileSync(file, "utf8"));
+    const first = read();
+    expect(first.token).toBe("1");
+    const inMs = Date.parse(first.deadline) - Date.now();
+    expect(inMs).toBeGreaterThan(50_000);
+    expect(inMs).toBeLessThan(60_000);
+    rig.election.renew(120_000);
+    await until(() => Date.parse(read().deadline) - Date.now() > 100_000);
+    expect(read().monotonicMs).toBeGreaterThan(first.monotonicMs + 50_000);
+    rig.shutdown.abort();
+    await rig.outcome;
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe("the end on purpose", () => {
+  it("waits for the child as long as it may take, and the lease is not released before", async () => {
+    const rig = await newLeader(`trap 'sleep 0.5; echo finished; exit 0' TERM; echo up; ${forever}`, {
+      ready: { kind: "log", pattern: /up/ },
+    });
+    rig.shutdown.abort();
+    await until(() => rig.supervisor.status().child.state === "stopping");
+    expect(rig.election.log).toEqual([]);
+    expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
+    expect(rig.text()).toContain("finished");
+    expect(rig.phases).toEqual(["pre-leader", "leader", "terminating"]);
+    expect(rig.election.log).toEqual(["released", "run over"]);
+  });
+
+  it("kills a child that does not stop: exit code 1", async () => {
+    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 200 });
+    rig.shutdown.abort();
+    expect(await rig.outcome).toMatchObject({
+      exitCode: 1,
+      killed: true,
+      message: expect.stringMatching(/killed/),
+    });
+  });
+
+  it("a second wish hurries it", async () => {
+    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 600_000 });
+    rig.supervisor.hurry();
+    await passMs(50);
+    expect(rig.supervisor.status().child.state).toBe("running");
+    rig.shutdown.abort();
+    await until(() => rig.supervisor.status().child.state === "stopping");
+    rig.supervisor.hurry();
+    expect(await rig.outcome).toMatchObject({ exitCode: 1, killed: true });
+  });
+
+  it("a child that was killed long ago does not count", async () => {
+    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 100 });
+    rig.election.stepDown();
+    await until(() => rig.election.log.includes("released"));
+    rig.shutdown.abort();
+    expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
+  });
+
+  it("during the start stops the child that is being started", async () => {
+    const name = uniqueSeconds();
+    const rig = newRig(`sleep ${name}`, { ready: { kind: "ipc" } });
+    rig.election.win();
+    await until(() => rig.supervisor.status().child.state === "running");
+    rig.shutdown.abort();
+    expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
+    expect(alive(name)).toEqual([]);
+    expect(rig.phases).toEqual(["pre-leader", "terminating"]);
+  });
+});
+
+describe("the end by loss", () => {
+  it("gives the child what is left less the time to kill, and releases nothing", async () => {
+    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, killMarginMs: 1_500 });
+    const term = rig.election.term;
+    term?.lose(2_000);
+    await rig.stopped();
+    expect(term?.remainingMs()).toBeGreaterThan(0);
+    expect(term?.remainingMs()).toBeLessThan(1_525);
+    await until(() => rig.election.log.length > 0);
+    expect(rig.election.log).toEqual(["not released"]);
+    expect(rig.phases).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
+  });
+
+  it("lets a child finish that is quick enough", async () => {
+    const rig = await newLeader(`trap 'echo finished; exit 0' TERM; echo up; ${forever}`, {
+      ready: { kind: "log", pattern: /up/ },
+    });
+    rig.election.term?.lose(5_000);
+    await rig.stopped();
+    expect(rig.children.at(-1)).toMatchObject({ type: "stopped", killed: false });
+  });
+
+  it("kills at once when nothing may run any more", async () => {
+    const rig = await newLeader(`trap 'echo heard; exit 0' TERM; echo up; ${forever}`, {
+      ready: { kind: "log", pattern: /up/ },
+    });
+    rig.election.term?.expire();
+    await rig.stopped();
+    expect(rig.text()).not.toContain("heard");
+    expect(rig.children.at(-1)).toMatchObject({ type: "stopped", killed: true });
+  });
+
+  it("comes on top of the end on purpose", async () => {
+    const rig = await newLeader(stubborn, {
+      ready: { kind: "log", pattern: /up/ },
+      stopTimeoutMs: 600_000,
+      killMarginMs: 1_500,
+    });
+    const term = rig.election.term;
+    rig.election.stepDown();
+    await until(() => rig.supervisor.status().child.state === "stopping");
+    term?.lose(2_000);
+    await rig.stopped();
+    expect(term?.remainingMs()).toBeGreaterThan(0);
+  });
+
+  it("before the start: nothing is started", async () => {
+    const rig = newRig(forever);
+    await until(() => rig.supervisor.status().watchdog.running);
+    const term = rig.election.win();
+    term.expire();
+    await until(() => rig.election.log.length > 0);
+    expect(rig.children).toEqual([]);
+  });
+
+  it("unseen, because this process was frozen: nothing is started", async () => {
+    const rig = newRig(forever);
+    await until(() => rig.supervisor.status().watchdog.running);
+    rig.election.win(0);
+    await until(() => rig.election.log.length > 0);
+    expect(rig.children).toEqual([]);
+  });
+
+  it("during a pause before a restart: nothing is started", async () => {
+    const rig = await newLeader("exit 1");
+    await until(() => rig.children.some((event) => event.type === "restarting" && event.delayMs > 0));
+    const starts = rig.children.filter(({ type }) => type === "started").length;
+    rig.election.term?.lose(1_000);
+    await until(() => rig.phases.at(-1) === "follower");
+    expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(starts);
+  });
+});
+
+describe("gates", () => {
+  function newGate(log: string[], name = "label"): Gate {
+    return {
+      name,
+      open: async () => void log.push("open"),
+      renewed: () => void log.push("renewed"),
+      close: async () => void log.push("close"),
+    };
+  }
+
+  it("are opened when the child is ready, closed when it has stopped, before the release", async () => {
+    const log: string[] = [];
+    const rig = await newLeader(`trap 'exit 0' TERM; echo up; ${forever}`, {
+      ready: { kind: "log", pattern: /up/ },
+      gates: [newGate(log)],
+    });
+    rig.supervisor.on("child", ({ type }) => void (type === "stopped" && log.push("stopped")));
+    const push = rig.election.log.push.bind(rig.election.log);
+    rig.election.log.push = (text) => push(text) + log.push(text);
+    await until(() => log.length === 1);
+    rig.election.renew();
+    rig.shutdown.abort();
+    await rig.outcome;
+    expect(log).toEqual(["open", "renewed", "stopped", "close", "released", "run over"]);
+  });
+
+  it("are closed at once by a loss, before the child is gone", async () => {
+    const log: string[] = [];
+    const rig = await newLeader(stubborn, {
+      ready: { kind: "log", pattern: /up/ },
+      gates: [newGate(log)],
+    });
+    rig.supervisor.on("child", ({ type }) => void (type === "stopped" && log.push("stopped")));
+    await until(() => log.length === 1);
+    rig.election.term?.lose(900);
+    await rig.stopped();
+    expect(log).toEqual(["open", "close", "stopped"]);
+  });
+
+  it("are closed for a child that crashed, and opened for the next", async () => {
+    const log: string[] = [];
+    const rig = await newLeader(forever, {
+      gates: [newGate(log)],
+    });
+    // It has no handler for it.
+    rig.supervisor.forward("SIGHUP");
+    await rig.ready(2);
+    await until(() => log.length === 3);
+    expect(log).toEqual(["open", "close", "open"]);
+  });
+});
+
+it("passes signals on to the child, and to nobody without one", async () => {
+  const rig = newRig(
+    `trap 'echo usr1' USR1; trap 'echo hup' HUP; trap 'echo usr2' USR2; echo up; ${forever}`,
+    {
+      ready: { kind: "log", pattern: /up/ },
+    },
+  );
+  rig.supervisor.forward("SIGHUP");
+  await until(() => rig.supervisor.status().watchdog.running);
+  rig.election.win();
+  await rig.ready();
+  for (const [signal, word] of [
+    ["SIGHUP", "hup"],
+    ["SIGUSR1", "usr1"],
+    ["SIGUSR2", "usr2"],
+  ] as const) {
+    rig.supervisor.forward(signal);
+    await until(() => rig.text().includes(word));
+  }
+});
+
+it("names every problem with its options at once", () => {
+  const make = () =>
+    new Supervisor({
+      election: new FakeElection(),
+      command: "",
+      stopTimeoutMs: 0,
+      maxRestarts: 1.5,
+      onExit: "again" as "exit",
+      health: { check: { kind: "tcp", host: "a", port: 1 }, threshold: 0, periodMs: Number.NaN },
+    });
+  expect(make).toThrow(/command.*onExit.*stopTimeoutMs.*health.periodMs.*maxRestarts.*health.threshold/s);
+});

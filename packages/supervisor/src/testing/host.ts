@@ -1,0 +1,61 @@
+/** Runs host.mjs, a supervisor in a process of its own, and listens to what it says. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { until } from "./real.ts";
+
+export interface HostEvent {
+  readonly event: string;
+  readonly atMs: number;
+  readonly type?: string;
+  readonly pid?: number;
+  readonly phase?: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly remainingMs?: number;
+}
+
+export interface Host {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly events: readonly HostEvent[];
+  /** The phases so far. */
+  readonly phases: () => string[];
+  /** Resolves with the first such event. */
+  readonly heard: (isIt: (event: HostEvent) => boolean) => Promise<HostEvent>;
+  readonly exitCode: Promise<number | null>;
+}
+
+/** Short: a lease of 3 s may be worked upon for 2870 ms after its renewal, which is tried for 1.5 s. */
+export const shortTimings = { leaseDuration: "3s", renewDeadline: "1500ms", retryPeriod: "200ms" };
+export const hardDeadlineMs = 2_870;
+const killMarginMs = 1_000;
+
+const program = fileURLToPath(new URL("./host.mjs", import.meta.url));
+
+export function startHost(supervisor: object, election: object = shortTimings): Host {
+  const argument = JSON.stringify({ supervisor: { killMarginMs, ...supervisor }, election });
+  const child = spawn(process.execPath, [program, argument], { stdio: ["ignore", "pipe", "inherit"] });
+  const events: HostEvent[] = [];
+  let partial = "";
+  child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+    const lines = (partial + piece).split("\n");
+    partial = lines.pop() ?? "";
+    // The supervised child prints here too.
+    for (const line of lines) if (line.startsWith('{"event"')) events.push(JSON.parse(line));
+  });
+  const exitCode = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  return {
+    process: child,
+    pid: child.pid ?? 0,
+    events,
+    phases: () => events.flatMap(({ event, phase }) => (event === "phase" && phase ? [phase] : [])),
+    heard: async (isIt) => {
+      await until(() => events.some(isIt));
+      return events.find(isIt) as HostEvent;
+    },
+    exitCode,
+  };
+}
+
+export const isReady = ({ event, type }: HostEvent) => event === "child" && type === "ready";

@@ -1,0 +1,133 @@
+/** A supervisor in a process of its own, built, that is killed, frozen or blocked: its child's tree must not outlive it. */
+import { afterEach, describe, expect, it } from "vitest";
+import { sendSignal } from "../platform.ts";
+import { type Host, hardDeadlineMs, isReady, shortTimings, startHost } from "../testing/host.ts";
+import { alive, uniqueSeconds, until } from "../testing/real.ts";
+
+const hosts: Host[] = [];
+
+/** A child that ignores SIGTERM, with a grandchild, a daemon, and one that cleared its environment. */
+function tree(): { name: string; supervisor: object } {
+  const name = uniqueSeconds();
+  const script =
+    `trap '' TERM; sleep ${name} & setsid sh -c '(sleep ${name} &)'; setsid sleep ${name} & ` +
+    `env -i /bin/sh -c 'sleep ${name} & wait' & echo up; while :; do sleep ${name}; done`;
+  return { name, supervisor: { command: "sh", args: ["-c", script], ready: "log:up", stopTimeoutMs: 500 } };
+}
+
+async function startTree(extra: object = {}, election: object = shortTimings) {
+  const { name, supervisor } = tree();
+  const host = startHost({ ...supervisor, ...extra }, election);
+  hosts.push(host);
+  await host.heard(isReady);
+  await until(() => alive(name).length >= 6);
+  return { name, host };
+}
+
+/** The pids of the watchdogs of a supervisor. */
+function watchdogsOf({ pid }: Host): number[] {
+  return alive(`tenure-watchdog of ${pid}`).map((line) => Number.parseInt(line, 10));
+}
+
+afterEach(async () => {
+  for (const { pid, exitCode } of hosts.splice(0)) {
+    sendSignal(pid, "SIGKILL");
+    await exitCode;
+    await until(() => alive(`tenure-watchdog of ${pid}`).length === 0);
+  }
+});
+
+describe("a supervisor that is no more", () => {
+  it.each(["SIGKILL", "SIGSEGV"] as const)("%s: the whole tree is dead within a second", async (signal) => {
+    const { name, host } = await startTree();
+    sendSignal(host.pid, signal);
+    await until(() => alive(name).length === 0, 1_000);
+  });
+
+  it("killed right after its child was started", async () => {
+    const { name, supervisor } = tree();
+    const host = startHost({ ...supervisor, ready: "spawn" });
+    hosts.push(host);
+    await host.heard(({ type }) => type === "started");
+    sendSignal(host.pid, "SIGKILL");
+    await host.exitCode;
+    await until(() => watchdogsOf(host).length === 0, 5_000);
+    expect(alive(name)).toEqual([]);
+  });
+});
+
+describe("a supervisor that does not run", () => {
+  it("stopped by SIGSTOP: the tree is dead before its hard deadline, and it says so when it wakes up", async () => {
+    const { name, host } = await startTree();
+    await host.heard(({ event }) => event === "renewed");
+    const frozenMs = Date.now();
+    sendSignal(host.pid, "SIGSTOP");
+    await until(() => alive(name).length === 0, 5_000);
+    // It was renewed at some time before.
+    expect(Date.now() - frozenMs).toBeLessThan(hardDeadlineMs);
+    sendSignal(host.pid, "SIGCONT");
+    await host.heard(({ code }) => code === "KilledByWatchdog");
+    const ended = await host.heard(({ event }) => event === "term-ended");
+    expect(ended).toMatchObject({ reason: "renew-deadline", released: false });
+    // It is a candidate like any other, and there is nobody else.
+    await until(() => host.events.filter(isReady).length === 2);
+  });
+
+  it("with a blocked event loop likewise", async () => {
+    const { name, host } = await startTree();
+    sendSignal(host.pid, "SIGUSR1");
+    await host.heard(({ event }) => event === "blocked");
+    await until(() => alive(name).length === 0, hardDeadlineMs);
+  });
+});
+
+describe("a watchdog", () => {
+  it("that dies is replaced at once, and the other knows everything", async () => {
+    const { name, host } = await startTree();
+    const [first = 0] = watchdogsOf(host);
+    sendSignal(first, "SIGKILL");
+    await host.heard(({ code }) => code === "Unguarded");
+    await until(() => watchdogsOf(host).some((pid) => pid !== first));
+    sendSignal(host.pid, "SIGKILL");
+    await until(() => alive(name).length === 0, 1_500);
+  });
+
+  it("does not end by the signals that end a service, and goes with its supervisor", async () => {
+    const { host } = await startTree();
+    const [watchdog = 0] = watchdogsOf(host);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) sendSignal(watchdog, signal);
+    await host.heard(({ event, atMs }) => event === "renewed" && atMs > Date.now() - 50);
+    expect(watchdogsOf(host)).toEqual([watchdog]);
+    sendSignal(host.pid, "SIGTERM");
+    expect(await host.exitCode).toBe(1);
+    expect(watchdogsOf(host)).toEqual([]);
+  });
+});
+
+describe("a supervisor that lost its term", () => {
+  it("kills the tree before the hard deadline, and releases nothing", async () => {
+    const { name, host } = await startTree();
+    sendSignal(host.pid, "SIGUSR2");
+    const lost = await host.heard(({ event }) => event === "lost");
+    await host.heard(({ type }) => type === "stopped");
+    expect(alive(name)).toEqual([]);
+    const killing = await host.heard(({ type }) => type === "killing");
+    expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
+    expect(await host.heard(({ event }) => event === "term-ended")).toMatchObject({ released: false });
+    expect(host.phases()).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
+  });
+
+  it("while its child was stopping on purpose: the rules of a loss hold", async () => {
+    const { name, host } = await startTree({ stopTimeoutMs: 60_000 });
+    sendSignal(host.pid, "SIGTERM");
+    await host.heard(({ type }) => type === "stopping");
+    sendSignal(host.pid, "SIGUSR2");
+    const lost = await host.heard(({ event }) => event === "lost");
+    await host.heard(({ type }) => type === "stopped");
+    expect(alive(name)).toEqual([]);
+    const killing = await host.heard(({ type }) => type === "killing");
+    expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
+    expect(await host.exitCode).toBe(1);
+    expect(host.events.filter(({ event }) => event === "released")).toEqual([]);
+  });
+});
