@@ -1,0 +1,213 @@
+/** What an EndpointSlice and a ConfigMap have in common as gates. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Gate } from "../gate.ts";
+import { endpointSliceRules, leaderConfigMapRules } from "../rbac.ts";
+import {
+  type Any,
+  type Cluster,
+  configMaps,
+  FrozenClient,
+  newTerm,
+  slices,
+  startCluster,
+} from "../testing/cluster.ts";
+import { endpointSlice } from "./endpoint-slice.ts";
+import type { KubeGateOptions } from "./kube-gate.ts";
+import { leaderConfigMap } from "./leader-config-map.ts";
+
+let cluster: Cluster;
+const namespace = "prod";
+const errors: string[] = [];
+const addresses: Record<string, string> = { a: "10.0.0.1", b: "10.0.0.2" };
+
+interface Kind {
+  readonly kind: string;
+  readonly path: string;
+  readonly rules: readonly object[];
+  make(pod: string, options: KubeGateOptions & { readonly election: string }): Gate;
+  /** Which pod it names. */
+  named(object: Any): string;
+  /** What somebody with an editor does. */
+  readonly edited: object;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    kind: "EndpointSlice",
+    path: slices(namespace, "web-leader"),
+    rules: endpointSliceRules({ service: "web" }),
+    make: (pod, options) =>
+      endpointSlice({ ...options, pod, service: "web", address: addresses[pod] as string }),
+    named: ({ endpoints }) => endpoints.map(({ targetRef }: Any) => targetRef.name).join("+"),
+    edited: { endpoints: [{ addresses: ["10.9.9.9"] }] },
+  },
+  {
+    kind: "ConfigMap",
+    path: configMaps(namespace, "leader-config"),
+    rules: leaderConfigMapRules(),
+    make: (pod, options) => leaderConfigMap({ ...options, pod }),
+    named: ({ data }) => data.leader,
+    edited: { data: { leader: "somebody" } },
+  },
+];
+
+beforeEach(async () => {
+  cluster = await startCluster();
+  await cluster.addService("web");
+  errors.length = 0;
+});
+afterEach(() => cluster.close());
+
+describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
+  const gateOf = (pod: string, options: Partial<KubeGateOptions & { election: string }> = {}) =>
+    make(pod, {
+      client: cluster.client,
+      namespace,
+      election: "web",
+      onError: (error) => errors.push(error.message),
+      ...options,
+    });
+  const read = () => cluster.get(path);
+  const said = async () => {
+    await expect.poll(() => errors.length, { timeout: 5_000 }).toBeGreaterThan(0);
+    return errors[0];
+  };
+
+  it("names the leader while it is open, and nobody afterwards", async () => {
+    const a = gateOf("a");
+    await a.prepare?.();
+    await a.open(newTerm(5));
+    expect(named(await read())).toBe("a");
+    await a.close();
+    expect(named(await read())).toBe("");
+    await a.close();
+  });
+
+  it("names its successor after a crash, with a higher token", async () => {
+    await gateOf("a").open(newTerm(5));
+    await gateOf("b").open(newTerm(9));
+    const object = await read();
+    expect([named(object), object.metadata.annotations["tenure.dev/token"]]).toEqual(["b", "9"]);
+  });
+
+  it("a zombie never puts itself back: not by opening, nor at a renewal, nor by closing", async () => {
+    const a = gateOf("a");
+    await a.open(newTerm(5));
+    await gateOf("b").open(newTerm(9));
+    a.renewed?.(newTerm(5));
+    expect(await said()).toContain("a later term was there already (its token is 9, that of this term 5)");
+    await expect(gateOf("a").open(newTerm(5))).rejects.toMatchObject({ code: "Fenced" });
+    await a.close();
+    expect(named(await read())).toBe("b");
+  });
+
+  it.each(["PUT", "POST"])("a %s that is carried out late changes nothing any more", async (method) => {
+    if (method === "PUT") {
+      const before = gateOf("a");
+      await before.open(newTerm(3));
+      await before.close();
+    }
+    const client = new FrozenClient(cluster.client);
+    client.freezes = (request) => request.method === method;
+    const opening = gateOf("a", { client }).open(newTerm(5));
+    await client.held();
+    await gateOf("b").open(newTerm(9));
+    await client.thaw();
+    await expect(opening).rejects.toMatchObject({ code: "Fenced" });
+    expect(named(await read())).toBe("b");
+  });
+
+  it("a write that was given up and is carried out after the closing changes nothing", async () => {
+    const term = newTerm(5);
+    const client = new FrozenClient(cluster.client);
+    const gate = gateOf("a", { client });
+    await gate.open(term);
+    await gate.close();
+    client.freezes = ({ method }) => method === "PUT";
+    const opening = gate.open(term);
+    opening.catch(() => {});
+    await client.held();
+    client.freezes = () => false;
+    await gate.close();
+    await client.thaw();
+    expect(named(await read())).toBe("");
+  });
+
+  it("what somebody edited is mended at the next renewal, and told", async () => {
+    const a = gateOf("a");
+    await a.open(newTerm(5));
+    await cluster.patch(path, edited);
+    a.renewed?.(newTerm(5));
+    expect(await said()).toMatch(/somebody changed the .*; it names this replica again/);
+    expect(named(await read())).toBe("a");
+  });
+
+  it("what somebody deleted is made again at the next renewal", async () => {
+    const a = gateOf("a");
+    await a.open(newTerm(5));
+    await cluster.remove(path);
+    a.renewed?.(newTerm(5));
+    expect(await said()).toMatch(/somebody deleted the /);
+    expect(named(await read())).toBe("a");
+  });
+
+  it("keeps what others put on it", async () => {
+    await gateOf("a").open(newTerm(5));
+    await cluster.patch(path, { metadata: { labels: { team: "x" }, annotations: { note: "mine" } } });
+    await gateOf("b").open(newTerm(9));
+    expect((await read()).metadata).toMatchObject({ labels: { team: "x" }, annotations: { note: "mine" } });
+  });
+
+  it("of another election is refused, and left as it is", async () => {
+    const b = gateOf("b");
+    await b.prepare?.();
+    await gateOf("a", { election: "api" }).open(newTerm(5));
+    await expect(gateOf("b").prepare?.()).rejects.toMatchObject({ code: "Taken" });
+    await expect(b.open(newTerm(9))).rejects.toThrow("the election api");
+    await b.close();
+    expect(named(await read())).toBe("a");
+  });
+
+  it("the rules that it says it needs are enough, and each missing one is named", async () => {
+    const gate = gateOf("a", { client: await cluster.restricted(rules) });
+    await gate.prepare?.();
+    await gate.open(newTerm(5));
+    gate.renewed?.(newTerm(5));
+    await gate.close();
+    expect(errors).toEqual([]);
+    for (const rule of rules as { verbs: string[]; resources: string[] }[]) {
+      for (const verb of rule.verbs) {
+        const rest = rule.verbs.filter((other) => other !== verb);
+        const without = rules.flatMap((each) =>
+          each !== rule ? [each] : rest.length > 0 ? [{ ...rule, verbs: rest }] : [],
+        );
+        if (verb === "create") await cluster.remove(path);
+        const lacking = gateOf("a", { client: await cluster.restricted(without) });
+        await expect(lacking.open(newTerm(99))).rejects.toMatchObject({
+          code: "CannotOpen",
+          message: expect.stringMatching(
+            `Add to its Role: .*"${rule.resources[0]}".*verbs: \\["${verb}"\\]}`,
+          ),
+        });
+        await gateOf("a").open(newTerm(7));
+      }
+    }
+  });
+
+  it("closing ends in its time when the server does not answer", async () => {
+    const gate = gateOf("a", { closeTimeoutMs: 100 });
+    await gate.open(newTerm(5));
+    cluster.sandbox.faults.add({ effect: "hang" });
+    await expect(gate.close()).rejects.toMatchObject({ code: "CannotClose" });
+  });
+
+  it("an answer that was lost is no harm", async () => {
+    cluster.sandbox.faults.add({ effect: "lose-answer", verb: "create", times: 1 });
+    const gate = gateOf("a");
+    await gate.open(newTerm(5));
+    expect(named(await read())).toBe("a");
+    cluster.sandbox.faults.add({ effect: "lose-answer", verb: "update", times: 1 });
+    await gate.close();
+    expect(named(await read())).toBe("");
+  });
+});

@@ -1,0 +1,162 @@
+/**
+ * The figures of an election for Prometheus. prom-client is loaded only when one of these is made, and its registry is not
+ * the global one: an application that has metrics of its own keeps them apart.
+ */
+import type { Clock, ElectionMetrics, EndReason, Failure } from "@tenure/election";
+import type { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { systemClock } from "../platform.ts";
+import type { StatusSource } from "../status/source.ts";
+import { type MetricName, metricsCatalogue } from "./catalogue.ts";
+
+export interface PrometheusOptions {
+  /** The election's name, for the label `name`. */
+  readonly name: string;
+  /** @default the machine's */
+  readonly clock?: Clock;
+}
+
+type Metric = Counter | Gauge | Histogram;
+
+const losses: readonly EndReason[] = ["renew-deadline", "taken-over", "lock-deleted", "overwritten"];
+const handovers: readonly EndReason[] = ["step-down", "shutdown", "work-ended"];
+const phases = ["follower", "pre-leader", "leader", "pre-follower", "terminating"];
+/** A lock answers in milliseconds, or not before its time-out. */
+const requestBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a release that was at hand to work that took its 25 seconds to stop, or a lease that had to expire. */
+const handoverBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+
+export class PrometheusMetrics implements ElectionMetrics {
+  readonly contentType: string;
+  readonly #registry: Registry;
+  readonly #metrics: ReadonlyMap<string, Metric>;
+  readonly #name: string;
+  readonly #clock: Clock;
+  #isLeading = false;
+  #source: StatusSource | undefined;
+  #childRestarts = 0;
+
+  private constructor(
+    registry: Registry,
+    metrics: ReadonlyMap<string, Metric>,
+    { name, clock = systemClock }: PrometheusOptions,
+  ) {
+    this.#registry = registry;
+    this.#metrics = metrics;
+    this.#name = name;
+    this.#clock = clock;
+    this.contentType = registry.contentType;
+    // Counters that are there from the start can be alerted on by their increase.
+    for (const reason of losses) this.#counter("tenure_losses_total").inc({ name, reason }, 0);
+    for (const reason of handovers) this.#counter("tenure_handovers_total").inc({ name, reason }, 0);
+    for (const metric of ["leader_election_slowpath_total", "tenure_terms_total"] as const)
+      this.#counter(metric).inc({ name }, 0);
+    this.leading(false);
+  }
+
+  static async create(options: PrometheusOptions): Promise<PrometheusMetrics> {
+    const prom = await import("prom-client");
+    const registry = new prom.Registry();
+    const metrics = new Map<string, Metric>();
+    for (const { name, type, help, labels } of metricsCatalogue) {
+      const configuration = { name, help, labelNames: ["name", ...labels], registers: [registry] };
+      const buckets = name === "tenure_lock_request_duration_seconds" ? requestBuckets : handoverBuckets;
+      const metric =
+        type === "gauge"
+          ? new prom.Gauge(configuration)
+          : type === "counter"
+            ? new prom.Counter(configuration)
+            : new prom.Histogram({ ...configuration, buckets });
+      metrics.set(name, metric);
+    }
+    return new PrometheusMetrics(registry, metrics, options);
+  }
+
+  /** Follows an election, beyond what it tells by itself. The result ends it. */
+  observe(source: StatusSource): () => void {
+    this.#source = source;
+    const { election } = source;
+    const nowMs = () => this.#clock.now().monoMs;
+    let endingAtMs: number | undefined;
+    let leaderlessAtMs: number | undefined;
+    const endings = [
+      election.on("term-started", ({ term }) => {
+        endingAtMs = undefined;
+        term.signal.addEventListener("abort", () => (endingAtMs = nowMs()), { once: true });
+      }),
+      election.on("term-ended", ({ released }) => {
+        if (released && endingAtMs !== undefined)
+          this.#observe("tenure_handover_duration_seconds", nowMs() - endingAtMs);
+      }),
+      election.on("leader-changed", ({ leader }) => {
+        if (leader === undefined) leaderlessAtMs = nowMs();
+        else if (leaderlessAtMs !== undefined) {
+          this.#observe("tenure_leaderless_seconds", nowMs() - leaderlessAtMs);
+          leaderlessAtMs = undefined;
+        }
+      }),
+    ];
+    return () => {
+      for (const end of endings) end();
+    };
+  }
+
+  async render(): Promise<string> {
+    this.#look();
+    return this.#registry.metrics();
+  }
+
+  leading(isLeading: boolean): void {
+    this.#isLeading = isLeading;
+    this.#gauge("leader_election_master_status").set({ name: this.#name }, isLeading ? 1 : 0);
+  }
+
+  termStarted(): void {
+    this.#counter("tenure_terms_total").inc({ name: this.#name });
+  }
+
+  termEnded(reason: EndReason): void {
+    const metric = losses.includes(reason) ? "tenure_losses_total" : "tenure_handovers_total";
+    this.#counter(metric).inc({ name: this.#name, reason });
+  }
+
+  request(operation: "read" | "acquire" | "renew" | "release", tookMs: number): void {
+    this.#observe("tenure_lock_request_duration_seconds", tookMs, { operation });
+    if (operation === "read" && this.#isLeading)
+      this.#counter("leader_election_slowpath_total").inc({ name: this.#name });
+  }
+
+  requestFailed(operation: string, kind: Failure["kind"]): void {
+    this.#counter("tenure_lock_request_failures_total").inc({ name: this.#name, operation, kind });
+  }
+
+  /** What is asked for rather than told. */
+  #look(): void {
+    const source = this.#source;
+    if (!source) return;
+    const { election } = source;
+    const name = this.#name;
+    const { term } = election;
+    this.#gauge("tenure_lease_remaining_seconds").set({ name }, (term?.remainingMs() ?? 0) / 1_000);
+    this.#gauge("tenure_healthy").set({ name }, election.health().healthy ? 1 : 0);
+    const isLeader = term?.isValid() && !term.signal.aborted;
+    const current = source.phase?.() ?? (isLeader ? "leader" : term ? "pre-follower" : "follower");
+    for (const phase of phases) this.#gauge("tenure_phase").set({ name, phase }, phase === current ? 1 : 0);
+    const restarts = source.child?.().restarts ?? 0;
+    // A supervisor may count anew with every term; a counter only grows.
+    const more = restarts >= this.#childRestarts ? restarts - this.#childRestarts : restarts;
+    this.#childRestarts = restarts;
+    this.#counter("tenure_child_restarts_total").inc({ name }, more);
+  }
+
+  #observe(metric: MetricName, ms: number, labels: Readonly<Record<string, string>> = {}): void {
+    (this.#metrics.get(metric) as Histogram).observe({ name: this.#name, ...labels }, ms / 1_000);
+  }
+
+  #counter(metric: MetricName): Counter {
+    return this.#metrics.get(metric) as Counter;
+  }
+
+  #gauge(metric: MetricName): Gauge {
+    return this.#metrics.get(metric) as Gauge;
+  }
+}

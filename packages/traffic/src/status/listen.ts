@@ -1,0 +1,76 @@
+/** Opens the address of a status server, and says what stands in the way. */
+import { chmod, lstat, rm } from "node:fs/promises";
+import type { Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { messageOf, TrafficError } from "../errors.ts";
+import type { ListenAddress } from "./listen-address.ts";
+
+/** Whoever shares a group with this process, as containers of a pod do by fsGroup, may connect. */
+const socketMode = 0o660;
+
+export async function listen(server: Server, address: ListenAddress): Promise<void> {
+  try {
+    await bind(server, address);
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+    if (!isTaken || address.kind !== "unix" || !(await isLeftover(address.path)))
+      throw explained(error, address);
+    await rm(address.path, { force: true });
+    await bind(server, address).catch((again) => {
+      throw explained(again, address);
+    });
+  }
+  if (address.kind === "unix") await chmod(address.path, socketMode);
+}
+
+/** Where clients find it. */
+export function addressOf(server: Server, address: ListenAddress): string {
+  if (address.kind === "unix") return `unix:${address.path}`;
+  const { port } = server.address() as AddressInfo;
+  const host = address.host ?? "0.0.0.0";
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function bind(server: Server, address: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    const bound = () => {
+      server.off("error", reject);
+      resolve();
+    };
+    if (address.kind === "unix") server.listen(address.path, bound);
+    else if (address.host === undefined) server.listen(address.port, bound);
+    else server.listen(address.port, address.host, bound);
+  });
+}
+
+/** A socket that nobody listens to: that of an earlier life of this container. */
+async function isLeftover(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isSocket()) return false;
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED"));
+  });
+}
+
+function explained(error: unknown, address: ListenAddress): TrafficError {
+  const where = address.kind === "unix" ? `unix:${address.path}` : `${address.host ?? ""}:${address.port}`;
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: "something else listens there; stop that, or choose another address",
+    EACCES: "this user may not; choose a port from 1024 on, or a folder that may be written to",
+    EADDRNOTAVAIL: "this machine does not have that address",
+    ENOTFOUND: "that host is not known",
+    ENOENT: "the folder of the socket does not exist",
+  };
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return new TrafficError(
+    "CannotListen",
+    `Cannot serve the status on ${where}: ${reasons[code] ?? messageOf(error)}.`,
+    { cause: error },
+  );
+}

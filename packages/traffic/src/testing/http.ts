@@ -1,0 +1,109 @@
+/** Requests as the status server gets them, good and bad. For tests. */
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { connect, type Socket } from "node:net";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export async function ask(
+  address: string,
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    send(address, path, options, resolve).on("error", reject);
+  });
+  let body = "";
+  for await (const chunk of response) body += chunk;
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+function send(
+  address: string,
+  path: string,
+  {
+    method = "GET",
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string>; body?: string },
+  onResponse: (response: IncomingMessage) => void,
+): ClientRequest {
+  const where = address.startsWith("unix:")
+    ? { socketPath: address.slice("unix:".length) }
+    : { host: new URL(address).hostname, port: new URL(address).port };
+  const sent = request({ ...where, path, method, headers, agent: false }, onResponse);
+  sent.end(body);
+  return sent;
+}
+
+export interface Events {
+  readonly status: number;
+  /** The events so far: their names. */
+  readonly names: string[];
+  readonly data: { readonly [field: string]: unknown }[];
+  readonly comments: string[];
+  /** Waits for so many of them. */
+  until(count: number): Promise<void>;
+  readonly ended: Promise<void>;
+  close(): void;
+}
+
+export async function listenTo(address: string, path = "/events"): Promise<Events> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    send(address, path, {}, resolve).on("error", reject);
+  });
+  const names: string[] = [];
+  const data: { [field: string]: unknown }[] = [];
+  const comments: string[] = [];
+  let rest = "";
+  let wake = () => {};
+  response.setEncoding("utf8");
+  response.on("error", () => {});
+  response.on("data", (chunk: string) => {
+    const blocks = (rest + chunk).split("\n\n");
+    rest = blocks.pop() as string;
+    for (const block of blocks) {
+      if (block.startsWith(":")) comments.push(block);
+      const name = /^event: (.*)$/m.exec(block)?.[1];
+      if (name) {
+        names.push(name);
+        data.push(JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? "null"));
+      }
+    }
+    wake();
+  });
+  return {
+    status: response.statusCode ?? 0,
+    names,
+    data,
+    comments,
+    async until(count) {
+      while (names.length < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    ended: new Promise((resolve) => response.on("close", resolve)),
+    close: () => response.destroy(),
+  };
+}
+
+/** A socket that sends what it is told, and no more. */
+export function rawSocket(address: string): Promise<Socket & { received: string; ended: Promise<void> }> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => resolve(extended));
+    const extended = Object.assign(socket, {
+      received: "",
+      ended: new Promise<void>((done) => socket.on("close", () => done())),
+    });
+    socket.on("data", (chunk) => {
+      extended.received += chunk;
+    });
+    socket.on("error", reject);
+  });
+}
