@@ -2,7 +2,17 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // Tests run on the sources, so that a test never passes on a stale build.
-const packages = ["core", "kube", "election", "supervisor", "traffic", "stream", "sandbox", "cli", "simulator"];
+const packages = [
+  "core",
+  "kube",
+  "election",
+  "supervisor",
+  "traffic",
+  "stream",
+  "sandbox",
+  "cli",
+  "simulator",
+];
 
 export default defineConfig({
   resolve: {

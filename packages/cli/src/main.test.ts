@@ -1,5 +1,4 @@
-// The command as a process, as users run it. It runs the build, so it builds first.
-
+/** The command as a process, as users run it. It runs the build, so it builds first. */
 import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,0 +1,102 @@
+/** Whether traffic goes where the lock says: labels of pods, EndpointSlices and ConfigMaps against the holder. Pure. */
+import { defaultConfigMapKey, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic";
+import type { ElectionState } from "../../../elections/state.ts";
+import { titleOf } from "../../../elections/words.ts";
+import { finding, ok, type Report } from "../report.ts";
+import { type Pod, podOf, type Slice, type Snapshot } from "../snapshot.ts";
+
+/** A handover moves the lock and the traffic within moments, not at once: what is younger is not judged. */
+const settledAfterMs = 10_000;
+
+/** @param keys under which its workloads publish the leader, by the name of the ConfigMap */
+export function checkTraffic(
+  state: ElectionState,
+  snapshot: Snapshot,
+  keys: ReadonlyMap<string, string> = new Map(),
+): Report[] {
+  const mine = electionLabelValue(state.name);
+  const isMine = ({ metadata }: { metadata: { labels?: Readonly<Record<string, string>> } }) =>
+    metadata.labels?.[electionLabel] === mine;
+  const pods = snapshot.pods ?? [];
+  const leaders = pods.filter((pod) => isMine(pod) && pod.metadata.labels?.[roleLabel] === "leader");
+  const isMoving = state.standing === "led" && (state.heldForMs ?? settledAfterMs) < settledAfterMs;
+  return [
+    ...checkLabels(state, leaders, pods.some(isMine), isMoving),
+    ...(isMoving
+      ? []
+      : (snapshot.slices ?? []).filter(isMine).map((slice) => checkSlice(state, slice, pods))),
+    ...(isMoving
+      ? []
+      : (snapshot.configMaps ?? [])
+          .filter(isMine)
+          .map(({ metadata: { name }, data }) =>
+            checkConfigMap(state, name, data?.[keys.get(name) ?? defaultConfigMapKey]?.trim() ?? ""),
+          )),
+  ];
+}
+
+const holderOf = ({ leader }: ElectionState) => leader ?? "nobody";
+
+function checkLabels(
+  state: ElectionState,
+  leaders: readonly Pod[],
+  isUsed: boolean,
+  isMoving: boolean,
+): Report[] {
+  const about = titleOf(state);
+  const names = leaders.map(({ metadata }) => metadata.name);
+  const unlabel = (pod: string) =>
+    `kubectl label pod ${pod} -n ${state.namespace} ${roleLabel}=standby --overwrite`;
+  if (names.length > 1) {
+    const what = `${names.length} pods have the label ${roleLabel}=leader (${names.join(", ")}), and ${holderOf(state)} leads: traffic goes to all of them`;
+    const wrong = leaders.filter((pod) => podOf([pod], state.leader ?? "") === undefined);
+    return [finding("traffic", what, wrong.map(({ metadata }) => unlabel(metadata.name)).join("\n"), about)];
+  }
+  const [only] = leaders;
+  if (only === undefined || isMoving)
+    return isUsed ? [ok("traffic", "no label contradicts the lock", about)] : [];
+  if (podOf([only], state.leader ?? ""))
+    return [ok("traffic", `the label is on ${only.metadata.name}, which leads`, about)];
+  const what = `the pod ${only.metadata.name} has the label ${roleLabel}=leader, and ${holderOf(state)} leads: traffic goes to the wrong pod`;
+  return [
+    finding(
+      "traffic",
+      what,
+      `${unlabel(only.metadata.name)}; if it comes back, the leader may not patch pods: see rights`,
+      about,
+    ),
+  ];
+}
+
+function checkSlice(state: ElectionState, { metadata, endpoints = [] }: Slice, pods: readonly Pod[]): Report {
+  const about = titleOf(state);
+  const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false);
+  const nameFor = ({ targetRef, addresses }: (typeof ready)[number]) =>
+    targetRef?.name ??
+    pods.find(({ status }) => status?.podIP === addresses?.[0])?.metadata.name ??
+    addresses?.[0] ??
+    "?";
+  const names = ready.map(nameFor);
+  const isLeader = (name: string) => state.leader === name || state.leader?.startsWith(`${name}_`) === true;
+  if (names.length <= 1 && names.every(isLeader))
+    return ok("traffic", `EndpointSlice ${metadata.name} agrees with the lock`, about);
+  return finding(
+    "traffic",
+    `EndpointSlice ${metadata.name} sends traffic to ${names.join(", ")}, and ${holderOf(state)} leads`,
+    `the leader mends it at its next renewal: if it stays, the leader may not update endpointslices (see rights) or runs without --service. To stop traffic now: kubectl delete endpointslice ${metadata.name} -n ${state.namespace}`,
+    about,
+  );
+}
+
+/** Only the key that is the election's: what else is in the ConfigMap is somebody else's business. */
+function checkConfigMap(state: ElectionState, name: string, named: string): Report {
+  const about = titleOf(state);
+  const isLeader = state.leader === named || state.leader?.startsWith(`${named}_`) === true;
+  if (named === "" || isLeader) return ok("traffic", `ConfigMap ${name} does not contradict the lock`, about);
+  return finding(
+    "traffic",
+    `ConfigMap ${name} names ${named}, and ${holderOf(state)} leads`,
+    "the leader mends it at its next renewal: if it stays, the leader may not update configmaps (see rights), or somebody else writes it",
+    about,
+  );
+}

@@ -1,0 +1,260 @@
+/**
+ * `tenure doctor`: looks at everything that an election rests on and says what is wrong, each with its fix. It only reads.
+ * What it may not read it says it skipped; it does not guess.
+ */
+import { parseDuration, presets } from "@tenure/core";
+import { KubeError } from "@tenure/kube";
+import { electionLabel } from "@tenure/traffic";
+import { listLocks, readLocks, serverNowMs } from "../../elections/find.ts";
+import { flappingOf, readEvents } from "../../elections/flapping.ts";
+import { follow } from "../../elections/follow.ts";
+import { serialize } from "../../elections/output.ts";
+import { durationProblems, type OperateFlags, type Session } from "../../elections/session.ts";
+import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
+import { isApiServerIdentity } from "../../elections/words.ts";
+import { nearest } from "../../shared/problems.ts";
+import { isElection } from "../operate/list.ts";
+import {
+  checkClock,
+  checkCredentials,
+  checkLatency,
+  checkNamespace,
+  checkWatch,
+} from "./checks/connection.ts";
+import { checkHolder, checkIdentities, isHeldByNobody } from "./checks/holder.ts";
+import { checkFlapping, checkOrders, checkRecord, checkTwins } from "./checks/lock.ts";
+import { checkRights, subjectOf } from "./checks/rights.ts";
+import { checkTraffic } from "./checks/traffic.ts";
+import { checkWorkload } from "./checks/workloads.ts";
+import { accountOf, kindsFor, lockRules, publishedKeys, rulesFor, workloadsOf } from "./elections-around.ts";
+import { finding, printReport, type Report, skipped, summary } from "./report.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { candidatesOf, electionsOf, flagOf, type Workload } from "./workload.ts";
+
+export interface DoctorFlags extends OperateFlags {
+  as?: string;
+  preset?: string;
+  renewDeadline?: string;
+}
+
+export function doctorProblems({ preset, renewDeadline }: DoctorFlags): string[] {
+  return [
+    ...durationProblems("--renew-deadline", renewDeadline),
+    ...(preset === undefined || Object.hasOwn(presets, preset)
+      ? []
+      : [`--preset must be one of ${Object.keys(presets).join(", ")}: ${JSON.stringify(preset)}`]),
+  ];
+}
+
+type Doctor = Session<DoctorFlags>;
+
+/** @returns the exit code: 1 if there is a finding */
+export async function doctor(name: string | undefined, session: Doctor): Promise<number> {
+  const { flags, paint } = session;
+  const isForPeople = flags.output === undefined;
+  const reports: Report[] = [];
+  const add = (report: Report) => {
+    reports.push(report);
+    if (isForPeople) session.print(printReport(report, paint));
+  };
+  await examine(name, session, add);
+  const findings = reports.filter(({ verdict }) => verdict === "finding").length;
+  if (flags.output === "json" || flags.output === "yaml") {
+    session.print(await serialize(flags.output, { ok: findings === 0, findings, checks: reports }));
+  } else session.print(`\n${summary(reports)}`);
+  return findings === 0 ? 0 : 1;
+}
+
+async function examine(
+  name: string | undefined,
+  session: Doctor,
+  add: (report: Report) => void,
+): Promise<void> {
+  const credentials = await checkCredentials(session);
+  add(credentials);
+  // Without them every other check would say the same once more.
+  if (credentials.verdict === "finding") return;
+  const namespace = await checkNamespace(session);
+  add(namespace);
+  if (namespace.verdict === "finding") return;
+
+  const snapshot = await takeSnapshot(session.client, session.namespace, electionLabel);
+  for (const refusal of snapshot.refusals) add(skipped("surroundings", refusal));
+  const elections = await electionsIn(name, session, snapshot);
+  const first = elections.find(({ states }) => states.length > 0);
+  const { deadlineMs, whence } = renewDeadlineFor(session.flags, first?.states[0], snapshot, first?.name);
+  add(await checkLatency(session, first?.name ?? name ?? "tenure-doctor", deadlineMs, whence));
+  add(
+    await checkWatch(
+      session,
+      first?.name ?? name,
+      first?.states.some(({ kind }) => kind === "lease") ?? false,
+    ),
+  );
+  add(checkClock(session));
+  if (session.flags.as !== undefined || elections.length === 0) {
+    const subject = session.flags.as === undefined ? { words: "this user" } : subjectOf(session.flags.as);
+    add(await checkRights(session.client, subject, session.namespace, lockRules("lease", name)));
+  }
+  for (const election of elections) await examineElection(election, session, snapshot, add);
+}
+
+interface Election {
+  readonly name: string;
+  /** Its locks; none if nobody made one yet. */
+  readonly states: readonly ElectionState[];
+}
+
+async function electionsIn(
+  name: string | undefined,
+  session: Doctor,
+  snapshot: Snapshot,
+): Promise<Election[]> {
+  const named = (snapshot.workloads ?? []).flatMap(electionsOf);
+  try {
+    if (name !== undefined) return [{ name, states: (await readLocks(session, session.namespace, name))[0] }];
+    const leases = await listLocks(session, session.namespace, "lease");
+    const names = leases
+      .filter((state) => isElection(state, false) && !isApiServerIdentity(state))
+      .map((state) => state.name);
+    return await Promise.all(
+      [...new Set([...names, ...named])].map(async (each) => ({
+        name: each,
+        states: (await readLocks(session, session.namespace, each))[0],
+      })),
+    );
+  } catch (error) {
+    // Rights are looked at below, and told with what is missing.
+    if (error instanceof KubeError && error.code === "Forbidden") return [];
+    throw error;
+  }
+}
+
+async function examineElection(
+  { name, states }: Election,
+  session: Doctor,
+  snapshot: Snapshot,
+  add: (report: Report) => void,
+): Promise<void> {
+  const about = `${session.namespace}/${name}`;
+  const [state] = states;
+  const workloads = workloadsOf(name, state?.record.holderIdentity ?? "", snapshot);
+  await examineRights(name, states, workloads, session, add);
+  if (state === undefined) add(await missing(name, about, workloads, session));
+  else {
+    const nowMs = serverNowMs(session);
+    const events = await readEvents(session.client, state).catch(() => []);
+    const isRenewed =
+      isHeldByNobody(state, snapshot) && state.standing === "led" && (await seesRenewal(session, state));
+    for (const report of [
+      ...checkRecord(state),
+      checkHolder(state, snapshot, workloads, isRenewed),
+      ...checkTwins(states),
+      ...checkOrders(state, nowMs),
+      checkFlapping(state, flappingOf(state, events, nowMs)),
+      ...checkTraffic(state, snapshot, publishedKeys(workloads, name)),
+    ])
+      add(report);
+  }
+  for (const report of checkIdentities(snapshot, workloads, about)) add(report);
+  for (const workload of workloads)
+    for (const report of checkWorkload(workload, name, snapshot, about)) add(report);
+}
+
+/** Of those who run the candidates, if that is known; else of whoever asks, who may be about to start one. */
+async function examineRights(
+  name: string,
+  states: readonly ElectionState[],
+  workloads: readonly Workload[],
+  { client, flags, namespace }: Doctor,
+  add: (report: Report) => void,
+): Promise<void> {
+  if (flags.as !== undefined) return;
+  const about = `${namespace}/${name}`;
+  if (workloads.length === 0) {
+    const kinds = states.length > 0 ? states.map(({ kind }) => kind) : (["lease"] as const);
+    add(await checkRights(client, { words: "this user" }, namespace, rulesFor(name, kinds, []), about));
+  }
+  for (const workload of workloads) {
+    const rules = rulesFor(name, kindsFor(workload, name, states), candidatesOf(workload, name));
+    add(await checkRights(client, subjectOf(accountOf(workload, namespace)), namespace, rules, about));
+  }
+}
+
+async function missing(
+  name: string,
+  about: string,
+  workloads: readonly Workload[],
+  session: Doctor,
+): Promise<Report> {
+  const [workload] = workloads;
+  if (workload) {
+    const what = `there is no lock, though ${workload.kind} ${workload.metadata.name} takes part: none of its pods ever led`;
+    return finding("lock", what, "see the rights above, and kubectl logs of its pods", about);
+  }
+  const names = (await listLocks(session, session.namespace, "lease").catch(() => [])).map(
+    (state) => state.name,
+  );
+  const meant = nearest(name, names);
+  const fix =
+    meant === undefined
+      ? "look in another namespace with -n (tenure list -A), or start a candidate"
+      : `did you mean ${meant}?`;
+  return finding("lock", "there is no such election, and no workload that takes part in it", fix, about);
+}
+
+/** So long does somebody who renews need at most to show it, by the timings that are usual. */
+const longestLookMs = 10_000;
+
+async function seesRenewal(session: Doctor, state: ElectionState): Promise<boolean> {
+  const stop = new AbortController();
+  const lookMs = Math.min(leaseSecondsOf(state.record) * 700, longestLookMs);
+  const cancel = session.platform.after(lookMs, () => stop.abort());
+  let isRenewed = false;
+  try {
+    await follow(session, {
+      kind: state.kind,
+      namespace: state.namespace,
+      name: state.name,
+      signal: stop.signal,
+      onState({ record }) {
+        if (record.renewTime === state.record.renewTime) return;
+        isRenewed = record.holderIdentity === state.record.holderIdentity;
+        stop.abort();
+      },
+      onDeleted: () => stop.abort(),
+    });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+  } finally {
+    cancel();
+  }
+  return isRenewed;
+}
+
+/** The deadline that latency is held against: as told, as the workload has it, or as usual for the lease that is there. */
+function renewDeadlineFor(
+  { renewDeadline, preset }: DoctorFlags,
+  state: ElectionState | undefined,
+  snapshot: Snapshot,
+  name: string | undefined,
+): { deadlineMs: number; whence: string } {
+  const given = parseDuration(renewDeadline);
+  if (given !== undefined) return { deadlineMs: given, whence: "--renew-deadline" };
+  const of = (key: string) => parseDuration(presets[key as keyof typeof presets]?.renewDeadline);
+  const byPreset = preset === undefined ? undefined : of(preset);
+  if (byPreset !== undefined) return { deadlineMs: byPreset, whence: `--preset ${preset}` };
+  const containers = workloadsOf(name ?? "", state?.record.holderIdentity ?? "", snapshot).flatMap(
+    (workload) => candidatesOf(workload, name ?? ""),
+  );
+  for (const container of containers) {
+    const flag = parseDuration(flagOf(container, "renew-deadline")) ?? of(flagOf(container, "preset") ?? "");
+    if (flag !== undefined) return { deadlineMs: flag, whence: "as the workload has it" };
+  }
+  const seconds = state?.standing === "led" ? state.record.leaseDurationSeconds : undefined;
+  // All presets have two thirds or more; a lease of a day says nothing about how fast the API server should be.
+  if (seconds !== undefined && seconds > 0 && seconds <= 60) {
+    return { deadlineMs: Math.round((seconds * 20) / 3) * 100, whence: "two thirds of the lease" };
+  }
+  return { deadlineMs: of("standard") as number, whence: "the default" };
+}

@@ -1,0 +1,62 @@
+/** What a check found, for people and for programs. */
+import { harmless, type Paint } from "../../elections/paint.ts";
+
+export type Verdict =
+  /** As it should be. */
+  | "ok"
+  /** Wrong: it breaks the election, or will. Decides the exit code. */
+  | "finding"
+  /** Worth knowing, and may be meant so. */
+  | "hint"
+  /** Could not be looked at. */
+  | "skipped";
+
+export interface Report {
+  /** Which check: stable between versions. */
+  readonly check: string;
+  readonly verdict: Verdict;
+  /** What it is about, such as `prod/billing`; undefined for the connection. */
+  readonly about?: string;
+  readonly what: string;
+  /** How to put it right; several lines if it is YAML to paste. */
+  readonly fix?: string;
+}
+
+export const ok = (check: string, what: string, about?: string): Report => made("ok", check, what, about);
+export const skipped = (check: string, what: string, about?: string): Report =>
+  made("skipped", check, what, about);
+export const finding = (check: string, what: string, fix: string, about?: string): Report => ({
+  ...made("finding", check, what, about),
+  fix,
+});
+export const hint = (check: string, what: string, fix: string, about?: string): Report => ({
+  ...made("hint", check, what, about),
+  fix,
+});
+
+function made(verdict: Verdict, check: string, what: string, about: string | undefined): Report {
+  return { check, verdict, ...(about !== undefined && { about }), what };
+}
+
+const marks: Readonly<Record<Verdict, string>> = { ok: "✓", finding: "✗", hint: "!", skipped: "-" };
+
+export function printReport({ check, verdict, about, what, fix }: Report, paint: Paint): string {
+  const colour = { ok: paint.good, finding: paint.bad, hint: paint.warn, skipped: paint.dim }[verdict];
+  const where = about === undefined ? "" : `${about}: `;
+  const head = `${colour(marks[verdict])} ${check.padEnd(12)} ${harmless(where + what)}\n`;
+  if (fix === undefined) return head;
+  const [first = "", ...rest] = fix.split("\n");
+  const lines = [`${paint.dim("fix:")} ${first}`, ...rest.map((line) => `     ${line}`)];
+  return head + lines.map((line) => `    ${line}\n`).join("");
+}
+
+export function summary(reports: readonly Report[]): string {
+  const count = (verdict: Verdict) => reports.filter((report) => report.verdict === verdict).length;
+  const many = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
+  const rest = [
+    ...(count("hint") > 0 ? [many(count("hint"), "hint")] : []),
+    ...(count("skipped") > 0 ? [`${count("skipped")} skipped`] : []),
+  ];
+  const found = count("finding") === 0 ? "Nothing wrong was found" : many(count("finding"), "finding");
+  return `${[found, ...rest].join(", ")}.\n`;
+}

@@ -1,0 +1,145 @@
+/**
+ * What the manifests of a workload say about its part in an election: its flags, its probes, its identity. Read from the
+ * Deployment, not from the running process: what an image does by itself is not seen here.
+ */
+import { defaultReadyFile } from "@tenure/traffic";
+import type { Labelled } from "./snapshot.ts";
+
+export interface EnvVar {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath?: string } };
+}
+
+export interface Container {
+  readonly name: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly EnvVar[];
+  readonly envFrom?: readonly unknown[];
+  readonly readinessProbe?: {
+    readonly exec?: { readonly command?: readonly string[] };
+    readonly httpGet?: { readonly path?: string };
+  };
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly serviceAccountName?: string;
+  readonly terminationGracePeriodSeconds?: number;
+}
+
+export interface Workload extends Labelled {
+  readonly kind?: string;
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly strategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: {
+        readonly maxUnavailable?: number | string;
+        readonly maxSurge?: number | string;
+      };
+    };
+    readonly template: {
+      readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+      readonly spec: PodSpec;
+    };
+  };
+}
+
+export function containersOf({ spec }: Workload): readonly Container[] {
+  return [...(spec.template.spec.initContainers ?? []), ...spec.template.spec.containers];
+}
+
+/** What is typed for tenure; behind a double dash are the words of the child. */
+function wordsOf({ command = [], args = [] }: Container): readonly string[] {
+  const words = [...command, ...args];
+  const end = words.indexOf("--");
+  return end === -1 ? words : words.slice(0, end);
+}
+
+/** The value of a flag of tenure, from the arguments or from its environment variable. */
+export function flagOf(container: Container, flag: string): string | undefined {
+  const words = wordsOf(container);
+  for (const [index, word] of words.entries()) {
+    const [, value] = new RegExp(`^--?${flag}=(.*)$`).exec(word) ?? [];
+    if (value !== undefined) return value;
+    if (word === `--${flag}` || word === `-${flag}`) return words[index + 1];
+  }
+  return envOf(container, `TENURE_${flag.replaceAll("-", "_").toUpperCase()}`)?.value;
+}
+
+export function hasFlag(container: Container, flag: string): boolean {
+  const variable = envOf(container, `TENURE_${flag.replaceAll("-", "_").toUpperCase()}`)?.value;
+  return (
+    wordsOf(container).some((word) => word === `--${flag}` || word === `--${flag}=true`) ||
+    variable === "true"
+  );
+}
+
+export function envOf({ env = [] }: Container, name: string): EnvVar | undefined {
+  return env.find((variable) => variable.name === name);
+}
+
+/** The names of the elections in which its containers take part, as far as flags say. */
+export function electionsOf(workload: Workload): string[] {
+  const names = containersOf(workload).map((container) => flagOf(container, "lease-lock-name"));
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+/** The containers that take part in this election, or all if none says so. */
+export function candidatesOf(workload: Workload, election: string): readonly Container[] {
+  const containers = containersOf(workload);
+  const named = containers.filter((container) => flagOf(container, "lease-lock-name") === election);
+  return named.length > 0 ? named : containers;
+}
+
+export function isRunByTenure(container: Container): boolean {
+  return wordsOf(container)
+    .slice(0, 3)
+    .some((word) => word === "run" || word === "sidecar" || word === "elect");
+}
+
+/** The identity that every replica would have, if it is written down as one for all of them. */
+export function fixedIdentity(container: Container): string | undefined {
+  const given = flagOf(container, "id") ?? envOf(container, "POD_NAME")?.value;
+  // $(POD_NAME) is filled in by Kubernetes for each pod, $POD_NAME by a shell.
+  return given === undefined || given.includes("$") ? undefined : given;
+}
+
+export function hasIdentity(container: Container): boolean {
+  return (
+    flagOf(container, "id") !== undefined ||
+    envOf(container, "POD_NAME") !== undefined ||
+    envOf(container, "TENURE_ID") !== undefined ||
+    (container.envFrom?.length ?? 0) > 0
+  );
+}
+
+/** How its readiness asks for leadership, in words; undefined if a standby can be Ready. */
+export function leaderOnlyReadiness(workload: Workload): string | undefined {
+  const containers = containersOf(workload);
+  const readyFile =
+    containers.map((container) => flagOf(container, "ready-file")).find(Boolean) ?? defaultReadyFile;
+  const mode = containers.map((container) => flagOf(container, "status-ready")).find(Boolean);
+  for (const { readinessProbe } of containers) {
+    const typed = readinessProbe?.exec?.command?.join(" ") ?? "";
+    if (typed.includes(readyFile)) return `its readiness probe asks for ${readyFile}`;
+    if (/\btenure\b.*\bprobe\b.*--(lease|contains)/.test(typed)) return `its readiness probe is "${typed}"`;
+    const path = readinessProbe?.httpGet?.path ?? "";
+    if (/[?&]mode=(leader|child-ready)\b/.test(path)) return `its readiness probe asks ${path}`;
+    if (/^\/readyz\b/.test(path) && (mode === "leader" || mode === "child-ready")) {
+      return `its readiness probe asks ${path}, which --status-ready=${mode} lets only the leader pass`;
+    }
+  }
+  return undefined;
+}
+
+/** Whether an identity is made as the names of this workload's pods are; what client-go appends to it aside. */
+export function namesPodOf({ kind, metadata }: Workload, identity: string): boolean {
+  const name = metadata.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const pod = kind === "StatefulSet" ? `${name}-\\d+` : `${name}-[a-z0-9]{1,10}-[a-z0-9]{5}`;
+  return new RegExp(`^${pod}(_.*)?$`).test(identity);
+}

@@ -1,0 +1,33 @@
+/**
+ * What `tenure run` and `tenure sidecar` are called with in a pod. Identity, namespace and address come from the
+ * environment (POD_NAME, NAMESPACE, POD_IP), so that the same words serve every replica and every namespace.
+ */
+import { configMapName, readyFilePath } from "./names.ts";
+import type { CheckedOptions } from "./options.ts";
+
+export function tenureArguments(options: CheckedOptions): string[] {
+  const { mode, name, statusPort, stopTimeout, gracePeriod } = options;
+  return [
+    mode,
+    `--lease-lock-name=${name}`,
+    `--status=:${statusPort}`,
+    ...(mode === "run" ? [`--stop-timeout=${stopTimeout}s`, `--pod-grace-period=${gracePeriod}s`] : []),
+    ...trafficArguments(options),
+  ];
+}
+
+function trafficArguments(options: CheckedOptions): string[] {
+  const { traffic, name } = options;
+  switch (traffic) {
+    case "none":
+      return [];
+    case "ready-file":
+      return [`--ready-file=${readyFilePath}`];
+    case "label":
+      return ["--label"];
+    case "endpointslice":
+      return [`--service=${name}`];
+    case "configmap":
+      return [`--ready-file=${readyFilePath}`, `--leader-configmap=${configMapName(options)}`];
+  }
+}

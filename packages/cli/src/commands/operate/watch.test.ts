@@ -1,0 +1,70 @@
+/** The picture on a terminal: it follows what happens, fits, and gives the cursor back. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KubeClient, loadConfig } from "@tenure/kube";
+import { type Sandbox, startSandbox } from "@tenure/sandbox";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { widthOf } from "../../elections/paint.ts";
+import { run } from "../../run.ts";
+import { fakePlatform } from "../../testing/fake-platform.ts";
+
+let sandbox: Sandbox;
+let home: string;
+let client: KubeClient;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  home = await mkdtemp(join(tmpdir(), "tenure-watch-"));
+  const kubeconfig = join(home, "kubeconfig");
+  await sandbox.writeKubeconfig(kubeconfig);
+  client = new KubeClient(() => loadConfig({ kubeconfig }));
+});
+afterAll(async () => {
+  client.close();
+  await sandbox.close();
+  await rm(home, { recursive: true });
+});
+
+const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+const spec = (holderIdentity: string, leaseTransitions: number) => ({
+  holderIdentity,
+  leaseDurationSeconds: holderIdentity ? 15 : 1,
+  renewTime: new Date().toISOString().replace("Z", "000Z"),
+  leaseTransitions,
+});
+
+it.each([
+  ["with colours", {}, true],
+  ["without, as NO_COLOR asks", { NO_COLOR: "1" }, false],
+])("%s", async (name, env, hasColours) => {
+  const election = hasColours ? "bright" : "plain";
+  const created = await client.request<{ metadata: object }>({
+    method: "POST",
+    path,
+    body: { metadata: { name: election }, spec: spec("pod-a", 0) },
+  });
+  const args = `watch ${election} --kubeconfig ${join(home, "kubeconfig")}`;
+  const platform = fakePlatform(args, { home, isTerminal: true, env });
+  Object.assign(platform, { wallMs: () => Date.now() });
+  const ended = run(platform);
+  const frames = () => platform.printed.split("\u001b[J");
+  await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toContain("pod-a");
+  await client.request({
+    method: "PUT",
+    path: `${path}/${election}`,
+    body: { ...created, spec: spec("pod-b", 1) },
+  });
+  await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toMatch(/pod-b.* leads since/);
+  platform.interrupt();
+  expect(await ended, name).toBe(0);
+  const last = (frames().at(-1) as string).replace("\u001b[?25h\n", "");
+  expect(last).toContain("transitions 1");
+  expect(last).toMatch(/pod-b leads \(transition 1, before: pod-a\)/);
+  // A row for each of the two, and blocks in that of who leads.
+  expect(last.split("\n").filter((line) => /^ {2}pod-[ab] /.test(line))).toHaveLength(2);
+  expect(last).toMatch(/ {2}pod-b .*█/);
+  for (const line of last.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(80);
+  expect(last.includes("\u001b[")).toBe(hasColours);
+  expect(platform.printed.startsWith("\u001b[?25l")).toBe(true);
+  expect(platform.printed.endsWith("\u001b[?25h\n")).toBe(true);
+});

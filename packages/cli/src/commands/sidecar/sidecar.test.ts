@@ -1,0 +1,247 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KubeClient, loadConfig } from "@tenure/kube";
+import { type Sandbox, startSandbox } from "@tenure/sandbox";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../../run.ts";
+import { type FakeOptions, type FakePlatform, fakePlatform } from "../../testing/fake-platform.ts";
+
+let sandbox: Sandbox;
+let home: string;
+let kubeconfig: string;
+let client: KubeClient;
+let names = 0;
+const running = new Set<Sidecar>();
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  home = await mkdtemp(join(tmpdir(), "tenure-sidecar-"));
+  kubeconfig = join(home, "kubeconfig");
+  await sandbox.writeKubeconfig(kubeconfig);
+  client = new KubeClient(() => loadConfig({ kubeconfig }));
+});
+afterAll(async () => {
+  client.close();
+  await sandbox.close();
+  await rm(home, { recursive: true, force: true });
+});
+afterEach(async () => {
+  for (const sidecar of running) sidecar.raise("SIGTERM");
+  await Promise.all([...running].map(({ ended }) => ended));
+});
+
+interface Sidecar extends FakePlatform {
+  readonly ended: Promise<number>;
+  /** Where it is to be asked. */
+  url(): Promise<string>;
+  status(): Promise<Record<string, unknown>>;
+}
+
+/** Asks on a free port, and gives the application no time, unless the flags say otherwise. */
+function start(flags: string, options: Partial<FakeOptions> = {}): Sidecar {
+  const platform = fakePlatform(`sidecar --kubeconfig ${kubeconfig} ${flags}`, { home, ...options });
+  const ended = run(platform);
+  const url = async () => {
+    await Promise.race([expect.poll(() => platform.printed).toContain('"event":"started"'), ended]);
+    const line = platform.printed.split("\n").find((each) => each.includes('"event":"started"'));
+    if (!line) throw new Error(`it did not start: ${platform.complained}`);
+    return JSON.parse(line).status as string;
+  };
+  const status = async () => (await (await fetch(await url())).json()) as Record<string, unknown>;
+  const sidecar: Sidecar = Object.assign(platform, { ended, url, status });
+  running.add(sidecar);
+  void ended.finally(() => running.delete(sidecar));
+  return sidecar;
+}
+
+const quick = "--status 127.0.0.1:0 --handover-delay 0s";
+const newName = () => `sidecar-${++names}`;
+const leads = (sidecar: Sidecar) =>
+  expect.poll(async () => (await sidecar.status()).isLeader, { timeout: 10_000 }).toBe(true);
+
+describe("an application that asks", () => {
+  it("learns who leads, and that it does after the other one has gone", async () => {
+    const name = newName();
+    const a = start(`--lease-lock-name ${name} --id a ${quick}`);
+    await leads(a);
+    const b = start(`--lease-lock-name ${name} --id b ${quick}`);
+    await expect.poll(async () => (await b.status()).name).toBe("a");
+    expect(await b.status()).toMatchObject({ identity: "b", isLeader: false, token: null });
+    a.raise("SIGTERM");
+    expect(await a.ended).toBe(0);
+    await leads(b);
+    expect(await b.status()).toMatchObject({ name: "b", token: expect.stringMatching(/^\d+$/) });
+  });
+
+  it("is told to stop first, and has its time until another one leads", async () => {
+    const name = newName();
+    const a = start(`--lease-lock-name ${name} --id a --status 127.0.0.1:0 --handover-delay 1s`);
+    await leads(a);
+    const b = start(`--lease-lock-name ${name} --id b ${quick}`);
+    await expect.poll(async () => (await b.status()).name).toBe("a");
+    const askedMs = performance.now();
+    a.raise("SIGTERM");
+    expect(await a.status()).toMatchObject({ name: "", isLeader: false, phase: "pre-follower" });
+    expect(await b.status()).toMatchObject({ isLeader: false });
+    await leads(b);
+    expect(performance.now() - askedMs).toBeGreaterThan(990);
+  });
+
+  it("gets metrics, health and readiness as well, and may not step down without a token", async () => {
+    const token = join(home, "token");
+    await writeFile(token, "secret\n");
+    const flags = `${quick} --status-ready leader --status-token-file ${token} --cooldown 60s`;
+    const a = start(`--lease-lock-name ${newName()} --id a ${flags}`);
+    await leads(a);
+    const url = await a.url();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+      /leader_election_master_status{name="sidecar-\d+"} 1/,
+    );
+    const stepDown = (authorization: string) =>
+      fetch(`${url}/step-down`, { method: "POST", headers: { authorization } });
+    expect((await stepDown("Bearer wrong")).status).toBe(401);
+    expect((await stepDown("Bearer secret")).status).toBe(202);
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503);
+    expect(a.printed).toContain("gave leadership up (step-down)");
+  });
+
+  it("of old: --election and --http, and a name in the answer", async () => {
+    const name = newName();
+    const a = start(
+      `--election=${name} --election-namespace=default --http=127.0.0.1:0 --ttl=10s --use-cluster-credentials --id=a --handover-delay=0s`,
+    );
+    await leads(a);
+    expect((await a.status()).name).toBe("a");
+    const path = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${name}`;
+    const { spec } = await client.request<{ spec: object }>({ method: "GET", path });
+    expect(spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 10 });
+  });
+});
+
+describe("traffic", () => {
+  it("follows the leader by label and ready file, and is gone before the lease is", async () => {
+    const name = newName();
+    const post = (path: string, body: object) => client.request({ method: "POST", path, body });
+    const pods = "/api/v1/namespaces/default/pods";
+    for (const pod of ["p-1", "p-2"])
+      await post(pods, { metadata: { name: pod }, spec: { containers: [{ name: "app", image: "x" }] } });
+    const ready = (pod: string) => join(home, `${pod}.ready`);
+    const pod = (id: string) =>
+      start(`--lease-lock-name ${name} --label --ready-file ${ready(id)} ${quick}`, {
+        env: { POD_NAME: id, POD_NAMESPACE: "default" },
+      });
+    const roles = async () => {
+      const { items } = await client.request<{ items: { metadata: { labels: Record<string, string> } }[] }>({
+        method: "GET",
+        path: pods,
+      });
+      return items.map(({ metadata }) => metadata.labels?.["tenure.dev/role"]);
+    };
+    const one = pod("p-1");
+    await expect.poll(roles).toEqual(["leader", undefined]);
+    expect(existsSync(ready("p-1"))).toBe(true);
+    const two = pod("p-2");
+    await expect.poll(roles).toEqual(["leader", "standby"]);
+    one.raise("SIGTERM");
+    await one.ended;
+    await expect.poll(roles).toEqual(["standby", "leader"]);
+    await expect.poll(() => [existsSync(ready("p-1")), existsSync(ready("p-2"))]).toEqual([false, true]);
+    two.raise("SIGTERM");
+    await two.ended;
+    expect(await roles()).toEqual(["standby", "standby"]);
+    expect(existsSync(ready("p-2"))).toBe(false);
+  });
+
+  it("that could never be is refused before the election, with exit code 1", async () => {
+    const none = start(`--lease-lock-name ${newName()} --id nobody --label ${quick}`);
+    expect(await none.ended).toBe(1);
+    expect(none.complained).toContain("error: Cannot label pod default/nobody: there is no such pod.");
+  });
+});
+
+describe("named by hand", () => {
+  it("a file that names this pod makes it ready", async () => {
+    const file = join(home, "leader");
+    const ready = join(home, "by-hand.ready");
+    await writeFile(file, "somebody\n");
+    const sidecar = start(`--follow-file ${file} --ready-file ${ready}`, { env: { POD_NAME: "p-1" } });
+    await expect.poll(() => sidecar.printed).toContain("somebody is named");
+    expect(existsSync(ready)).toBe(false);
+    await writeFile(file, "p-1\n");
+    await expect.poll(() => existsSync(ready), { timeout: 5_000 }).toBe(true);
+    sidecar.raise("SIGTERM");
+    expect(await sidecar.ended).toBe(0);
+    expect(existsSync(ready)).toBe(false);
+  });
+
+  it("and so does a ConfigMap, at once", async () => {
+    const ready = join(home, "by-map.ready");
+    const sidecar = start(`--follow-configmap named/chosen --ready-file ${ready}`, {
+      env: { POD_NAME: "p-1", NAMESPACE: "default" },
+    });
+    await expect.poll(() => sidecar.printed).toContain("nobody is named");
+    const path = "/api/v1/namespaces/default/configmaps";
+    await client.request({
+      method: "POST",
+      path,
+      body: { metadata: { name: "named" }, data: { chosen: "p-1" } },
+    });
+    await expect.poll(() => existsSync(ready)).toBe(true);
+    sidecar.raise("SIGTERM");
+    expect(await sidecar.ended).toBe(0);
+  });
+});
+
+describe("what is wrong is said at once, with exit code 2", () => {
+  it.each([
+    ["--id a", "--lease-lock-name must be given"],
+    [
+      "--election x --lease-lock-name y --id a",
+      '--election and --lease-lock-name are the same and must not differ: "x", "y"',
+    ],
+    [
+      "--election x --id a --status 4040",
+      "--status must be :PORT, HOST:PORT or unix:PATH; write :4040 for every interface",
+    ],
+    ["--election x --id a --status-ready child-ready", "needs a child, and a sidecar has none"],
+    ["--election x --id a --service web", "--service needs the address of this pod: set POD_IP"],
+    ["--election x --id a --port 80", "--port needs --service"],
+    [
+      "--election x --id a --service web --address 10.0.0.1 --port http:80",
+      '--port must be a number, or name=number,name=number: "http:80"',
+    ],
+    ["--election x --id a --handover-delay 5", "--handover-delay must be a duration"],
+    ["--follow-file /x --election x", "--follow-file needs --ready-file"],
+    ["--follow-file /x --election x", "--election is for an election, and with --follow-file there is none"],
+    ["--follow-file /x --follow-configmap y", "exclude each other"],
+  ])("%s", async (flags, complaint) => {
+    const refused = start(flags);
+    expect(await refused.ended).toBe(2);
+    expect(refused.complained).toContain(complaint);
+    expect(refused.complained).not.toContain("    at ");
+  });
+
+  it("an address that is taken ends with 1", async () => {
+    const first = start(`--election ${newName()} --id a ${quick}`);
+    const { host } = new URL(await first.url());
+    const second = start(`--election ${newName()} --id a --status ${host}`);
+    expect(await second.ended).toBe(1);
+    expect(second.complained).toContain(
+      `error: Cannot serve the status on ${host}: something else listens there`,
+    );
+  });
+
+  it("a ready file where none can be ends with 1", async () => {
+    const env = { POD_NAME: "p-1" };
+    const following = start(`--follow-file /x --ready-file ${home}/no/ready`, { env });
+    const electing = start(`--election ${newName()} --ready-file ${home}/no/ready ${quick}`, { env });
+    for (const sidecar of [following, electing]) {
+      expect(await sidecar.ended).toBe(1);
+      expect(sidecar.complained).toMatch(/^error: Cannot write the ready file/);
+    }
+  });
+});
