@@ -1,0 +1,197 @@
+/** `tenure step-down`, `transfer`, `pause` and `resume` as processes: on real candidates, and on holders that do not heed. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { checkBuild, endAll as endMembers, type Member, startMember } from "../election/members.ts";
+import { checkRunBuild } from "../run/replicas.ts";
+import { endAll, leases, record, TestCluster } from "./commands.ts";
+import { StandIn } from "./stand-in.ts";
+
+let cluster: TestCluster;
+const standIns: StandIn[] = [];
+
+beforeAll(async () => {
+  checkBuild();
+  checkRunBuild();
+  cluster = await TestCluster.start();
+}, 60_000);
+afterEach(async () => {
+  endAll();
+  endMembers();
+  for (const standIn of standIns.splice(0)) await standIn.stop();
+});
+afterAll(() => cluster?.close());
+
+async function standIn(
+  ...args: Parameters<typeof StandIn.start> extends [unknown, ...infer Rest] ? Rest : never
+) {
+  const started = await StandIn.start(cluster.client, ...args);
+  standIns.push(started);
+}
+
+const annotationsOf = async (name: string) =>
+  (
+    await cluster.client.request<{ metadata: { annotations?: Record<string, string> } }>({
+      method: "GET",
+      path: `${leases("default")}/${name}`,
+    })
+  ).metadata.annotations ?? {};
+
+describe("on candidates of tenure", { timeout: 60_000 }, () => {
+  /** Three of them, the first of which leads. */
+  async function three(name: string): Promise<Member[]> {
+    const lock = { namespace: "default", name, kubeconfig: cluster.kubeconfig };
+    const members: Member[] = [];
+    for (const identity of ["a", "b", "c"]) {
+      const member = startMember({ lock, identity, cooldown: "5s" });
+      members.push(member);
+      await member.said(identity === "a" ? "works" : "leader");
+    }
+    return members;
+  }
+
+  it("step-down: another one leads, and it says who and how soon", async () => {
+    await three("stepping");
+    const { code, out } = await cluster.tenure("step-down", "stepping");
+    expect(out).toMatch(/^[bc] leads now; a stepped down \(took \d+ms\)\.\n$/);
+    expect(code).toBe(0);
+    expect((await cluster.tenure("status", "stepping")).out).toMatch(/leader {7}[bc]\n/);
+  });
+
+  it("transfer: the one that was named leads, also when told twice", async () => {
+    await three("moving");
+    const { code, out } = await cluster.tenure("transfer", "moving", "--to", "c", "-o", "json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ order: "transfer", ok: true, leader: "c" });
+    expect((await cluster.tenure("transfer", "moving", "--to", "c")).out).toBe(
+      "c leads already, nothing to do.\n",
+    );
+  });
+
+  it("transfer to nobody that is there: says who leads instead, and exits with 1", async () => {
+    await three("missing-target");
+    const { code, err } = await cluster.tenure("transfer", "missing-target", "--to", "x");
+    expect(code).toBe(1);
+    expect(err).toMatch(/^error: [bc] leads now, and not x, which did not take the lock in its time/);
+  });
+
+  it("pause: nobody works until it is resumed", async () => {
+    const members = await three("halting");
+    expect((await cluster.tenure("pause", "halting")).out).toMatch(
+      /^default\/halting is paused, nobody leads; a ended its term/,
+    );
+    await members[0]?.said("stopped");
+    const since = Date.now();
+    expect((await cluster.tenure("status", "halting")).out).toContain("Nobody leads: the election is paused");
+    const again = await cluster.tenure("pause", "halting");
+    expect([again.code, again.out]).toEqual([0, "default/halting is paused already, nobody leads.\n"]);
+    const refused = await cluster.tenure("step-down", "halting");
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      "error: Cannot make the leader step down in default/halting. Nobody leads: the election is paused\n",
+    ]);
+    for (const { lines } of members) {
+      expect(lines.filter(({ what, at }) => what === "works" && at >= since)).toEqual([]);
+    }
+    expect((await cluster.tenure("resume", "halting")).out).toMatch(
+      /^default\/halting is resumed, [abc] leads \(took /,
+    );
+    expect((await cluster.tenure("resume", "halting")).out).toBe(
+      "default/halting is not paused, nothing to do.\n",
+    );
+  });
+});
+
+describe("on a holder that does not heed", () => {
+  it.each([
+    [
+      "step-down",
+      [],
+      /pod-a did not step down within 1s and goes on renewing: it is no tenure candidate, .* The order lapses with this term\./,
+    ],
+    ["transfer", ["--to", "pod-b"], /pod-a did not make way within 1s/],
+    [
+      "pause",
+      [],
+      /pod-a did not end its term within 1s .* The pause stands: take it back with tenure resume deaf-pause -n default\./,
+    ],
+  ])("%s says so when the time is over, though every write meets renewals", async (order, flags, words) => {
+    await standIn("default", `deaf-${order}`, "pod-a");
+    const { code, out, err } = await cluster.tenure(order, `deaf-${order}`, ...flags, "--timeout", "1s");
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(words);
+  });
+});
+
+describe("with a holder that heeds in its own way", () => {
+  it("transfer that another one wins: overtaken", async () => {
+    await standIn("default", "overtaken", "pod-a", ({ metadata, spec }) =>
+      metadata.annotations?.["tenure.dev/transfer"] === `3/pod-b` && spec.holderIdentity === "pod-a"
+        ? "pod-c"
+        : undefined,
+    );
+    const { code, err } = await cluster.tenure("transfer", "overtaken", "--to", "pod-b");
+    expect([code, err]).toEqual([1, expect.stringContaining("pod-c leads now, and not pod-b")]);
+  });
+
+  it("step-down that somebody takes back: overtaken", async () => {
+    await standIn("default", "taken-back", "pod-a");
+    const stepping = cluster.start("step-down", "taken-back");
+    await expect
+      .poll(() => annotationsOf("taken-back"), { timeout: 10_000 })
+      .toEqual({ "tenure.dev/step-down": "3" });
+    await cluster.client.request({
+      method: "PATCH",
+      path: `${leases("default")}/taken-back`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { "tenure.dev/step-down": null } } },
+    });
+    const { code, err } = await stepping.ran;
+    expect([code, err]).toEqual([1, expect.stringContaining("overtaken")]);
+  });
+
+  it("step-down without a successor: says that nobody took over", async () => {
+    await standIn("default", "alone", "pod-a", ({ metadata }) =>
+      metadata.annotations?.["tenure.dev/step-down"] ? "" : undefined,
+    );
+    const { code, err } = await cluster.tenure("step-down", "alone", "--timeout", "1s");
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining("pod-a ended its term, and nobody took over within 1s"),
+    ]);
+  });
+
+  it("--no-wait gives the order and goes; the other orders of this term are gone", async () => {
+    await standIn("default", "no-wait", "pod-a");
+    const first = await cluster.tenure("step-down", "no-wait", "--no-wait");
+    expect([first.code, first.out]).toEqual([0, "pod-a was told to step down.\n"]);
+    await cluster.tenure("transfer", "no-wait", "--to", "pod-b", "--no-wait");
+    expect(await annotationsOf("no-wait")).toEqual({ "tenure.dev/transfer": "3/pod-b" });
+  });
+
+  it("Ctrl-C ends the waiting, and says that the order stands", async () => {
+    await standIn("default", "interrupted", "pod-a");
+    const waiting = cluster.start("step-down", "interrupted");
+    await expect
+      .poll(() => annotationsOf("interrupted"), { timeout: 10_000 })
+      .toHaveProperty(["tenure.dev/step-down"]);
+    waiting.kill("SIGINT");
+    const { code, err } = await waiting.ran;
+    expect([code, err]).toEqual([
+      1,
+      "error: Stopped waiting; the order stands. See what comes of it with tenure status\n",
+    ]);
+  });
+
+  it("orders go to a lock of another kind as well, and touch nothing else of it", async () => {
+    const { leaseTransitions, ...rest } = record("pod-a") as { leaseTransitions: number };
+    const leader = JSON.stringify({ ...rest, leaderTransitions: leaseTransitions });
+    const annotations = { "control-plane.alpha.kubernetes.io/leader": leader, other: "1" };
+    const path = "/api/v1/namespaces/default/configmaps";
+    await cluster.create(path, { metadata: { name: "legacy", annotations }, data: { keep: "me" } });
+    expect((await cluster.tenure("pause", "legacy", "--no-wait")).code).toBe(0);
+    const after = await cluster.client.request({ method: "GET", path: `${path}/legacy` });
+    expect(after).toMatchObject({
+      metadata: { annotations: { ...annotations, "tenure.dev/paused": "true" } },
+      data: { keep: "me" },
+    });
+  });
+});
