@@ -1,0 +1,54 @@
+// @ts-check
+// Works on orders, one after the other. Start it under `tenure run`, so that exactly one of your replicas does.
+//   tenure run --lease-lock-name orders --ready ipc -- node examples/stream-worker/worker.mjs --server 127.0.0.1:50051
+import { openSync, writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { status } from "@grpc/grpc-js";
+import { channelCredentials, runWorker, StreamConsumer } from "@tenure/stream";
+import { inBatches } from "./batch.mjs";
+import { ask, Orders } from "./orders.mjs";
+
+const { values } = parseArgs({
+  options: {
+    server: { type: "string", default: "127.0.0.1:50051" },
+    "work-ms": { type: "string", default: "0" },
+    concurrency: { type: "string", default: "1" },
+    health: { type: "string" },
+    "ready-fd": { type: "string" },
+    // A file that gets the token and the number of each order that is begun: for tests that count what was begun twice.
+    journal: { type: "string" },
+  },
+});
+const workMs = Number(values["work-ms"]);
+const journal = values.journal ? openSync(values.journal, "a") : undefined;
+const token = BigInt(process.env.TENURE_TOKEN ?? "0");
+
+/** @type {(order: { id: number, context: any }) => Promise<void>} */
+const finish = inBatches(([first, ...others]) => {
+  const { client, metadata } = first.context;
+  return ask(client, "finish", { ids: [first, ...others].map(({ id }) => id) }, metadata);
+});
+
+const consumer = new StreamConsumer({
+  client: (options) => new Orders(values.server, channelCredentials({ tls: false }), options),
+  open: (client, { cursor, metadata }) => client.subscribe({ after: cursor ?? 0 }, metadata),
+  cursor: (/** @type {import("./orders.mjs").Order} */ order) => order.id,
+  concurrency: Number(values.concurrency),
+  // A sharper answer than any timeout: the service has seen a later token, so somebody else does the work now.
+  stopOn: [status.FAILED_PRECONDITION],
+  onHandlerError: ({ error }) =>
+    "code" in error && error.code === status.FAILED_PRECONDITION ? "stop" : "retry",
+  async handle(order, context) {
+    if (journal !== undefined) writeSync(journal, new BigUint64Array([token, BigInt(order.id)]));
+    if (workMs > 0) await sleep(workMs);
+    await finish({ id: order.id, context });
+  },
+  onDrain: ({ client, metadata }) => ask(client, "leave", {}, metadata),
+});
+
+await runWorker({
+  consumer,
+  ...(values.health ? { healthListen: values.health } : {}),
+  ...(values["ready-fd"] ? { readyFd: Number(values["ready-fd"]) } : {}),
+});

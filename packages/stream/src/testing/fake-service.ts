@@ -1,0 +1,107 @@
+/** A service without a network: clients whose connection does as the test says, and streams that the test feeds. */
+import { Readable } from "node:stream";
+import type { ChannelOptions, GrpcClient, ServerStream } from "../consumer/server-stream.ts";
+
+export interface Item {
+  readonly id: number;
+}
+
+const states = { connecting: 1, ready: 2, failed: 3, closed: 4 } as const;
+
+export class FakeClient implements GrpcClient {
+  readonly options: ChannelOptions;
+  readonly streams: FakeStream[] = [];
+  isClosed = false;
+  #state: number;
+  #watchers: (() => void)[] = [];
+
+  constructor(options: ChannelOptions, state: "connecting" | "ready" | "failed") {
+    this.options = options;
+    this.#state = states[state];
+  }
+
+  become(state: keyof typeof states): void {
+    this.#state = states[state];
+    for (const watcher of this.#watchers.splice(0)) watcher();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.become("closed");
+  }
+
+  getChannel() {
+    return {
+      getConnectivityState: () => this.#state,
+      watchConnectivityState: (_current: number, _deadline: Date | number, callback: () => void) => {
+        this.#watchers.push(callback);
+      },
+    };
+  }
+}
+
+export class FakeStream extends Readable implements ServerStream<Item> {
+  readonly cursor: number | undefined;
+  isCancelled = false;
+  isStatusTold = false;
+
+  constructor(cursor: number | undefined) {
+    super({ objectMode: true });
+    this.cursor = cursor;
+  }
+
+  override _read(): void {}
+
+  send(...ids: number[]): void {
+    for (const id of ids) this.push({ id });
+  }
+
+  /** As grpc-js does it: the end, then the error and the status at once; but status OK only when all was read. */
+  finish(code = 0, details = ""): void {
+    if (this.isStatusTold) return;
+    this.isStatusTold = true;
+    this.push(null);
+    if (code === 0) {
+      this.once("end", () => this.emit("status", { code, details }));
+      return;
+    }
+    this.emit("error", Object.assign(new Error(`${code}: ${details}`), { code, details }));
+    this.emit("status", { code, details });
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.finish(1, "Cancelled on client");
+  }
+}
+
+/** What clients find: by default a connection that stands at once. */
+export class FakeService {
+  readonly clients: FakeClient[] = [];
+  readonly streams: FakeStream[] = [];
+  connection: "connecting" | "ready" | "failed" = "ready";
+
+  readonly client = (options: ChannelOptions): FakeClient => {
+    const client = new FakeClient(options, this.connection);
+    this.clients.push(client);
+    return client;
+  };
+
+  readonly open = (client: FakeClient, { cursor }: { cursor: number | undefined }): FakeStream => {
+    const stream = new FakeStream(cursor);
+    client.streams.push(stream);
+    this.streams.push(stream);
+    if (this.connection === "failed") queueMicrotask(() => stream.finish(14, "refused"));
+    return stream;
+  };
+
+  get stream(): FakeStream {
+    const stream = this.streams.at(-1);
+    if (!stream) throw new Error("no stream was opened");
+    return stream;
+  }
+
+  get openClients(): number {
+    return this.clients.filter(({ isClosed }) => !isClosed).length;
+  }
+}

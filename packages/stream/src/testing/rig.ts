@@ -1,0 +1,49 @@
+/** A consumer of the fake service in virtual time, with its handler in the hands of the test. */
+import { StreamConsumer } from "../consumer/consumer.ts";
+import type { ConsumerOptions } from "../options.ts";
+import { type FakeClient, FakeService, type Item } from "./fake-service.ts";
+import { settle, VirtualClock } from "./virtual-clock.ts";
+
+type Options = Partial<ConsumerOptions<FakeClient, Item, number>>;
+
+export interface Job {
+  readonly id: number;
+  readonly signal: AbortSignal;
+  finish(): Promise<void>;
+  fail(error: Error): Promise<void>;
+}
+
+export function makeRig(options: Options = {}) {
+  const clock = new VirtualClock();
+  const service = new FakeService();
+  const jobs: Job[] = [];
+  const log: string[] = [];
+  const consumer = new StreamConsumer<FakeClient, Item, number>({
+    client: service.client,
+    open: service.open,
+    cursor: ({ id }) => id,
+    handle: ({ id }, { signal }) =>
+      new Promise<void>((resolve, reject) => {
+        const after = (act: () => void) => async () => {
+          act();
+          await settle();
+        };
+        jobs.push({ id, signal, finish: after(resolve), fail: (error) => after(() => reject(error))() });
+      }),
+    clock,
+    random: () => 0,
+    ...options,
+  });
+  consumer.on("phase", ({ phase }) => log.push(phase));
+  consumer.on("broken", ({ retryInMs }) => log.push(`again in ${retryInMs}`));
+  const start = async (startOptions?: { signal?: AbortSignal }) => {
+    const run = consumer.start(startOptions);
+    const outcome = run.then(
+      () => "resolved" as const,
+      (error: Error) => error,
+    );
+    await settle();
+    return outcome;
+  };
+  return { clock, service, jobs, log, consumer, start };
+}

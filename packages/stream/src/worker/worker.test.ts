@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import type { WorkerProcess } from "../platform.ts";
+import { makeRig } from "../testing/rig.ts";
+import { settle } from "../testing/virtual-clock.ts";
+import { runWorker } from "./worker.ts";
+
+class FakeProcess implements WorkerProcess {
+  readonly written: string[] = [];
+  readonly told: unknown[] = [];
+  code: number | undefined;
+  readonly #listeners = new Map<string, () => void>();
+
+  environment(): undefined {
+    return undefined;
+  }
+
+  onSignal(name: string, listener: () => void): () => void {
+    this.#listeners.set(name, listener);
+    return () => this.#listeners.delete(name);
+  }
+
+  writeLine(fd: number, line: string): void {
+    this.written.push(`${fd}: ${line}`);
+  }
+
+  tellParent(message: unknown): boolean {
+    this.told.push(message);
+    return true;
+  }
+
+  end(code: number): void {
+    this.code = code;
+  }
+
+  signal(name: string): void {
+    this.#listeners.get(name)?.();
+  }
+}
+
+type Options = Parameters<typeof makeRig>[0];
+
+function setUp(options: Options = {}, connection: "ready" | "connecting" | "failed" = "ready") {
+  const rig = makeRig(options);
+  rig.service.connection = connection;
+  const process = new FakeProcess();
+  const run = runWorker({ consumer: rig.consumer, process, readyFd: 3 });
+  return { ...rig, process, run };
+}
+
+describe("runWorker", () => {
+  it("says that it is ready when the stream is open, once", async () => {
+    const { service, process, clock } = setUp({}, "connecting");
+    await settle();
+    expect(process.told).toEqual([]);
+    service.clients[0]?.become("ready");
+    await settle();
+    expect(process.told).toEqual(["ready"]);
+    expect(process.written).toContain("3: ");
+    service.stream.finish(14, "gone");
+    await clock.pass(1_000);
+    service.clients[1]?.become("ready");
+    await settle();
+    expect(process.told).toEqual(["ready"]);
+  });
+
+  it("is not ready while there is no connection", async () => {
+    const { process } = setUp({}, "failed");
+    await settle();
+    expect(process.told).toEqual([]);
+  });
+
+  it("on SIGTERM finishes what is in flight and exits 0", async () => {
+    const { service, jobs, process, run } = setUp();
+    await settle();
+    service.stream.send(1, 2);
+    await settle();
+    process.signal("SIGTERM");
+    await settle();
+    expect(process.code).toBeUndefined();
+    await jobs[0]?.finish();
+    expect(await run).toBe(0);
+    expect(process.code).toBe(0);
+    expect(process.written.at(-1)).toBe(
+      "2: Shut down: every message in flight was finished; the stream was cancelled.",
+    );
+  });
+
+  it("exits 1 with a stuck handler, and says so", async () => {
+    const { service, clock, process, run } = setUp();
+    await settle();
+    service.stream.send(1);
+    await settle();
+    process.signal("SIGTERM");
+    await clock.pass(15_000);
+    expect(await run).toBe(1);
+    expect(process.written.at(-1)).toContain("1 message was still in flight when the drain time was over");
+  });
+
+  it("ends at once on a second signal", async () => {
+    const { service, clock, process, run } = setUp();
+    await settle();
+    service.stream.send(1);
+    await settle();
+    process.signal("SIGTERM");
+    process.signal("SIGINT");
+    await clock.pass(0);
+    expect(await run).toBe(1);
+  });
+
+  it("exits 1 when the consumer stopped by a failure, and says why", async () => {
+    const { service, jobs, process, run } = setUp({ onHandlerError: "stop" });
+    await settle();
+    service.stream.send(1);
+    await settle();
+    await jobs[0]?.fail(new Error("poison"));
+    expect(await run).toBe(1);
+    expect(process.written.join("\n")).toContain("The consumer stopped as its handler threw: poison");
+  });
+
+  it("exits 0 on a signal that comes before there is anything to stop", async () => {
+    const { consumer, service } = makeRig();
+    const process = new FakeProcess();
+    const run = runWorker({ consumer, process, healthListen: "127.0.0.1:0" });
+    process.signal("SIGTERM");
+    expect(await run).toBe(0);
+    expect(service.streams).toHaveLength(0);
+  });
+});
