@@ -5,7 +5,6 @@
  *
  *     node bench/candidate.mjs --kubeconfig FILE --namespace NS --name NAME --id ID [--count N] …
  */
-import { setMaxListeners } from "node:events";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Election, LeaseLock } from "@tenure/election";
@@ -59,8 +58,6 @@ async function sharedClient() {
 }
 
 const shutdown = new AbortController();
-// Each election listens to it, and Node takes more than ten listeners for a leak.
-setMaxListeners(0, shutdown.signal);
 for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) {
   process.on(signal, () => {
     // What a program does that has no graceful end: the lease is left to expire.
@@ -69,8 +66,6 @@ for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) {
   });
 }
 
-// shareWatch is said also to a version of the library that does not know it yet, hence no exact type.
-/** @type {object} */
 const access =
   count > 1 ? { client: await sharedClient(), shareWatch: true } : kubeconfig ? { kubeconfig } : {};
 const runs = Array.from({ length: count }, (_, index) => {

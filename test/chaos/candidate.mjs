@@ -4,8 +4,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Election, LeaseLock } from "@tenure/election";
+import { KubeClient, loadConfig } from "@tenure/kube";
 
-const { id, name, kubeconfig, witnessPort, timings } = JSON.parse(process.argv[2] ?? "");
+const { id, name, kubeconfig, sharesWatch, witnessPort, timings } = JSON.parse(process.argv[2] ?? "");
 const shutdown = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => shutdown.abort());
 process.on("disconnect", () => process.exit(1));
@@ -14,8 +15,11 @@ process.on("message", (/** @type {{ blockMs: number }} */ { blockMs }) => {
   while (performance.now() < endMs);
 });
 
+const access = sharesWatch
+  ? { client: new KubeClient(() => loadConfig({ kubeconfig })), shareWatch: true }
+  : { kubeconfig };
 const election = new Election({
-  lock: new LeaseLock({ namespace: "default", name, kubeconfig }),
+  lock: new LeaseLock({ namespace: "default", name, ...access }),
   identity: id,
   // Leases are deleted here, and replicas start at any time.
   waitWhenAbsent: true,
@@ -27,7 +31,8 @@ await election.run(
     const worker = spawn(
       process.execPath,
       [fileURLToPath(new URL("./worker.mjs", import.meta.url)), id, String(term.token), String(witnessPort)],
-      { stdio: ["pipe", "ignore", "inherit"] },
+      // The clock of the candidate may be a wrong one; the worker asks the monotonic one, and needs no other.
+      { stdio: ["pipe", "ignore", "inherit"], env: { ...process.env, LD_PRELOAD: "" } },
     );
     const gone = once(worker, "exit");
     worker.stdin.on("error", () => {});

@@ -25,6 +25,9 @@ function victim({ replicas }, random) {
   return pick(leading.length > 0 && random() < 0.75 ? leading : alive, random);
 }
 
+/** Needs clocks that can be set. */
+export const clockSteps = "set the clock";
+
 /** @type {Record<string, Fault>} */
 export const faults = {
   "kill -9": (world, random) => {
@@ -61,6 +64,14 @@ export const faults = {
   "graceful stop": (world, random) => {
     const replica = victim(world, random);
     return { what: replica.id, done: replica.stop(random() * 1_000) };
+  },
+  [clockSteps]: (world, random) => {
+    const replica = victim(world, random);
+    // Mostly by little, which may or may not cost a term; now and then by an hour, as after a battery was empty.
+    const byMs = random() < 0.2 ? 3_600_000 : world.leaseMs * 4 * random();
+    const offsetMs = Math.round(random() < 0.5 ? byMs : -byMs);
+    replica.clock?.set(offsetMs);
+    return { what: `${replica.id} to ${offsetMs} ms of the true time` };
   },
   "restart the API server": (world) => ({ what: "", done: world.restartApi() }),
   "delete the lease": (world) => ({ what: "", done: world.deleteLease() }),

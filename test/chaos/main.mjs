@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { freePorts } from "../kube/ports.mjs";
-import { faults } from "./faults.mjs";
+import { FakeClock, findFaketime, howToGetFaketime } from "./faketime.mjs";
+import { clockSteps, faults } from "./faults.mjs";
+import { describeGrowth, isLeak, mostDescriptors, mostMegabytes } from "./leaks.mjs";
 import { TcpProxy } from "./proxy.mjs";
 import { isRunning, Replica } from "./replica.mjs";
 import { targets } from "./targets.mjs";
@@ -15,9 +17,10 @@ import { Witness } from "./witness.mjs";
 const usage = `Usage: npm run chaos -- [--minutes M] [--target sandbox|kube] [--seed S] [--replicas N]
 
 Runs N replicas (default 5) whose work is a child process, and strikes them with faults drawn from the seed: kill -9,
-freezing, a blocked event loop, a slow, cut or partitioned network, restarts of the API server, deleted leases.
+freezing, a blocked event loop, a slow, cut or partitioned network, restarts of the API server, deleted leases, and clocks
+that are set, where libfaketime is installed.
 A witness outside reports overlaps, token order, gaps without a leader, orphans and leaks.
-Exit 1 on any overlap, token out of order, or orphan.
+Exit 1 on any overlap, token out of order, orphan or leak, and when nobody leads at the end.
 `;
 
 /** Short, so that many terms fit into a minute. */
@@ -73,8 +76,10 @@ const log = (/** @type {string} */ text) =>
   console.error(`${((performance.now() - startedMs) / 1_000).toFixed(1).padStart(7)}s  ${text}`);
 const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const random = seeded(seed);
+const faketime = findFaketime();
 
 log(`seed ${seed}, ${minutes} min on ${values.target}, ${count} replicas`);
+if (!faketime) log(`no clocks are set: ${howToGetFaketime}`);
 const folder = await mkdtemp(join(tmpdir(), "tenure-chaos-"));
 const target = await startTarget();
 const witness = new Witness();
@@ -96,7 +101,10 @@ try {
       target.server.replace(`:${port}`, `:${proxyPort}`),
     );
     await writeFile(kubeconfig, through, { mode: 0o600 });
-    replicas.push(new Replica(`r${index}`, proxy, { name: "chaos", kubeconfig, witnessPort, timings }, log));
+    // Every second one follows its lock by a watch of all Leases, as processes with many elections do.
+    const setup = { name: "chaos", kubeconfig, sharesWatch: index % 2 === 0, witnessPort, timings };
+    const clock = faketime ? new FakeClock(faketime, join(folder, `clock-${index}`)) : undefined;
+    replicas.push(new Replica(`r${index}`, proxy, setup, log, clock));
   }
   const adminConfig = join(folder, "kubeconfig-admin");
   await writeFile(adminConfig, target.kubeconfig, { mode: 0o600 });
@@ -114,13 +122,13 @@ try {
         ),
   };
   for (const replica of replicas) replica.start();
-  const early = await play(world);
+  await play(world);
   log("calm: everything is whole again");
+  for (const { clock } of replicas) clock?.set(0);
   await wait(3 * leaseMs + 3_000);
-  const late = replicas.map((replica) => replica.usage());
   admin.close();
   for (const replica of replicas) await replica.close();
-  exitCode = report(early, late);
+  exitCode = report();
 } finally {
   for (const replica of replicas) {
     replica.proxy.close();
@@ -137,12 +145,11 @@ process.exit(exitCode);
  * @param {import("./faults.mjs").World} world
  */
 async function play(world) {
-  const names = Object.keys(faults);
+  const names = Object.keys(faults).filter((name) => faketime !== undefined || name !== clockSteps);
   const endMs = performance.now() + minutes * 60_000;
   /** @type {Set<Promise<unknown>>} */
   const active = new Set();
   await wait(leaseMs + 2_000);
-  const early = replicas.map((replica) => replica.usage());
   let restarting = false;
   while (performance.now() < endMs) {
     await wait(random() * leaseMs);
@@ -165,14 +172,9 @@ async function play(world) {
     active.add(ended);
   }
   await Promise.all(active);
-  return early;
 }
 
-/**
- * @param {ReturnType<Replica["usage"]>[]} early
- * @param {ReturnType<Replica["usage"]>[]} late
- */
-function report(early, late) {
+function report() {
   const { overlaps, disorder } = witness.findings();
   const terms = witness.terms;
   const gaps = witness.gaps().sort((a, b) => a - b);
@@ -197,15 +199,15 @@ function report(early, late) {
   console.log(`token order   ${disorder.length} out of order`);
   console.log(`orphans       ${orphans.length}`);
   console.log(`leads at end  ${leads ? "yes" : "no"}`);
-  for (const [index, before] of early.entries()) {
-    const after = late[index];
-    if (!before || !after || before.pid !== after.pid) continue;
-    const grewMb = after.megabytes - before.megabytes;
-    console.log(
-      `process       ${replicas[index]?.id}: descriptors ${before.descriptors} → ${after.descriptors}, ` +
-        `memory ${before.megabytes.toFixed(0)} → ${after.megabytes.toFixed(0)} MB (${grewMb >= 0 ? "+" : ""}${grewMb.toFixed(0)})`,
-    );
-  }
+  if (!faketime) console.log(`clock steps   none: ${howToGetFaketime}`);
+  const growths = replicas.flatMap(({ usages }) => usages.flatMap((usage) => usage.growth() ?? []));
+  const leaks = growths.filter(isLeak);
+  console.log(
+    `leaks         ${leaks.length} of ${growths.length} processes that lived long enough ` +
+      `(more than +${mostDescriptors} descriptors or +${mostMegabytes} MB)`,
+  );
+  for (const growth of growths) console.log(`process       ${describeGrowth(growth)}`);
   for (const { text } of [...overlaps, ...disorder]) console.log(`VIOLATION     ${text}`);
-  return overlaps.length + disorder.length + orphans.length === 0 && leads ? 0 : 1;
+  for (const leak of leaks) console.log(`VIOLATION     leak of ${describeGrowth(leak)}`);
+  return overlaps.length + disorder.length + orphans.length + leaks.length === 0 && leads ? 0 : 1;
 }

@@ -4,12 +4,16 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { UsageLog } from "./leaks.mjs";
 
+const sampleMs = 1_000;
 const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Replica {
   /** @type {number[]} */
   pids = [];
+  /** @type {UsageLog[]} of each candidate process that there was */
+  usages = [];
   #incarnation = 0;
   /** @type {import("node:child_process").ChildProcess | undefined} */
   #process;
@@ -22,13 +26,15 @@ export class Replica {
    * @param {import("./proxy.mjs").TcpProxy} proxy
    * @param {object} setup what the candidate is told
    * @param {(text: string) => void} log
+   * @param {import("./faketime.mjs").FakeClock} [clock] the clock of its machine, where that can be set
    */
-  constructor(name, proxy, setup, log) {
+  constructor(name, proxy, setup, log, clock) {
     this.id = name;
     this.name = name;
     this.proxy = proxy;
     this.setup = setup;
     this.log = log;
+    this.clock = clock;
   }
 
   get pid() {
@@ -49,8 +55,11 @@ export class Replica {
     const argument = JSON.stringify({ ...this.setup, id: this.id });
     const child = fork(fileURLToPath(new URL("./candidate.mjs", import.meta.url)), [argument], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
+      env: { ...process.env, ...this.clock?.env },
     });
     this.#process = child;
+    this.#sample(child);
+    child.once("exit", () => this.clock?.forget(/** @type {number} */ (child.pid)));
     this.pids.push(/** @type {number} */ (child.pid));
     child.on("message", (/** @type {{ started: number }} */ { started }) => {
       this.#workerPid = started;
@@ -100,16 +109,18 @@ export class Replica {
     await this.#end("SIGTERM");
   }
 
-  /** File descriptors and resident memory, where /proc tells. */
-  usage() {
-    const folder = `/proc/${this.pid}`;
-    if (!this.#process || !existsSync(`${folder}/fd`)) return undefined;
-    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`${folder}/status`, "utf8"));
-    return {
-      pid: this.pid,
-      descriptors: readdirSync(`${folder}/fd`).length,
-      megabytes: Number(resident?.[1] ?? 0) / 1_024,
-    };
+  /**
+   * Notes now and then what the process uses, until it ends.
+   * @param {import("node:child_process").ChildProcess} child
+   */
+  #sample(child) {
+    const log = new UsageLog(this.id);
+    this.usages.push(log);
+    const timer = setInterval(() => {
+      const usage = usageOf(/** @type {number} */ (child.pid));
+      if (usage) log.add(usage);
+    }, sampleMs);
+    child.once("exit", () => clearInterval(timer));
   }
 
   /** @param {NodeJS.Signals} signal */
@@ -122,6 +133,19 @@ export class Replica {
     const killer = setTimeout(() => child.kill("SIGKILL"), 30_000);
     await exited;
     clearTimeout(killer);
+  }
+}
+
+/** File descriptors and resident memory, where /proc tells. @param {number} pid */
+function usageOf(pid) {
+  try {
+    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    // What was killed and is not buried yet has none.
+    if (resident === undefined) return undefined;
+    return { descriptors: readdirSync(`/proc/${pid}/fd`).length, megabytes: Number(resident) / 1_024 };
+  } catch {
+    // Gone, or not Linux.
+    return undefined;
   }
 }
 
