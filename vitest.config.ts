@@ -14,6 +14,11 @@ const packages = [
   "simulator",
 ];
 
+/** Whole systems of real processes: `npm run test:processes`. */
+export const processTests = ["run", "operate", "guides", "manifests", "traffic", "stream", "demo"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
 export default defineConfig({
   resolve: {
     alias: packages.map((name) => ({
@@ -23,8 +28,10 @@ export default defineConfig({
   },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],
+    // Most tests wait more than they work; by default one core is left idle.
+    maxWorkers: 2,
     // A deadline, not a pace: a test waits for what it expects, and a busy machine may take its time.
     testTimeout: 30_000,
-    exclude: ["**/node_modules/**", "test/kube/**"],
+    exclude: ["**/node_modules/**", "test/kube/**", ...processTests],
   },
 });

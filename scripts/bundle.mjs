@@ -1,5 +1,5 @@
-// Puts each library package into one file. Node spends about a millisecond on every module of a program; the three packages
-// have some forty that are always needed, and a program should not start later because it takes part in an election.
+// Puts each library package into one file. Node spends about a millisecond on every module of a program; the packages
+// of an election have some forty that are always needed, and a program should not start later because it takes part in an election.
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -8,6 +8,9 @@ const packages = {
   core: { index: "index.js" },
   kube: { index: "index.js" },
   election: { index: "index.js", thread: "worker/thread.js" },
+  // The watchdog is a program of its own, looked for under this name beside whoever starts it.
+  supervisor: { index: "index.js", main: "watchdog/main.js" },
+  traffic: { index: "index.js" },
 };
 
 for (const [name, entries] of Object.entries(packages)) {
@@ -18,7 +21,7 @@ for (const [name, entries] of Object.entries(packages)) {
     ),
     platform: "node",
     // Packages stay apart, so that there is one class KubeError however many packages use it.
-    external: [/^node:/, /^@tenure\//, "js-yaml"],
+    external: [/^node:/, /^@tenure\//, "js-yaml", "prom-client"],
   });
   await bundle.write({
     dir: `${folder}bundle`,

@@ -75,13 +75,6 @@ describe("examples/elect", () => {
   it("is what the README shows", () => {
     expect(blocks[0]).toBe(readFileSync(join(root, "examples/elect/elect.mjs"), "utf8"));
   });
-
-  it("is shown by npm run demo, which leaves nothing running", async () => {
-    const demo = start("examples/elect/demo.mjs");
-    const [code] = await once(demo.child, "exit");
-    expect(demo.lines.at(-1)).toContain("nothing is left running");
-    expect(code).toBe(0);
-  });
 });
 
 it("npx tenure finds the command in a clone", async () => {

@@ -2,7 +2,7 @@
 /**
  * Many messages through many handovers and some crashes, in the whole system: a Kubernetes API, a gRPC server and three replicas of
  * `tenure run`. None may be lost; begun twice are at most those that were in flight at a crash.
- *   npm run stream:soak -- [--messages 1000000] [--handovers 20] [--crashes 5] [--concurrency 64]
+ *   npm run soak -- [--messages 1000000] [--handovers 20] [--crashes 5] [--concurrency 64]
  */
 import { parseArgs } from "node:util";
 import { blows } from "../../examples/demo/blows.mjs";

@@ -29,6 +29,17 @@ describe("a jump of the clock", () => {
     end();
   });
 
+  it("is looked for as often as the clock says", async () => {
+    const clock = Object.assign(new VirtualClock(), { jumpCheckMs: 500 });
+    const { heard, end } = listening(clock);
+    clock.suspend(20_000);
+    await clock.pass(499);
+    expect(heard.times).toBe(0);
+    await clock.pass(1);
+    expect(heard.times).toBe(1);
+    end();
+  });
+
   it("is none while the process is frozen, as both clocks go on", async () => {
     const clock = new VirtualClock();
     const { heard } = listening(clock);

@@ -47,7 +47,7 @@ class JumpMonitor {
   }
 
   #checkAgain(before: Instant): void {
-    this.#cancel = this.#clock.at(before.monoMs + clockCheckMs, () => {
+    this.#cancel = this.#clock.at(before.monoMs + (this.#clock.jumpCheckMs ?? clockCheckMs), () => {
       const now = this.#clock.now();
       this.#checkAgain(now);
       if (clockJumpMs(before.wallMs - before.monoMs, now) !== 0) this.#tellAll();

@@ -22,4 +22,5 @@ export type { ObjectLockOptions } from "./locks/object-lock.ts";
 export { orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export type { ElectionMetrics } from "./metrics.ts";
 export type { ElectionOptions } from "./options.ts";
+export { systemClock } from "./platform.ts";
 export type { Term } from "./term.ts";

@@ -11,6 +11,7 @@ const ends = {
   exited: { type: "exited", why: "", exit, wasReady: true },
   unhealthy: { type: "unhealthy", why: "" },
   unguarded: { type: "unguarded", why: "" },
+  unreachable: { type: "unreachable", why: "" },
 } satisfies Record<string, StintEnd>;
 
 const table: readonly [keyof typeof ends, hasLed: boolean, Record<OnExit, NextStep>][] = [
@@ -24,6 +25,7 @@ const table: readonly [keyof typeof ends, hasLed: boolean, Record<OnExit, NextSt
   ["exited before ready", true, { restart: "restart", release: "release", exit: "exit" }],
   ["exited", true, { restart: "restart", release: "release", exit: "exit" }],
   ["unhealthy", true, { restart: "restart", release: "restart", exit: "restart" }],
+  ["unreachable", true, { restart: "give-up", release: "give-up", exit: "give-up" }],
   ["unguarded", false, { restart: "give-up", release: "give-up", exit: "give-up" }],
   ["unguarded", true, { restart: "give-up", release: "give-up", exit: "give-up" }],
 ];

@@ -13,6 +13,8 @@ export type StintEnd =
   /** It ended by itself. */
   | { readonly type: "exited"; readonly why: string; readonly exit: ChildExit; readonly wasReady: boolean }
   | { readonly type: "unhealthy"; readonly why: string }
+  /** A gate cannot be opened: it works, and nobody reaches it. */
+  | { readonly type: "unreachable"; readonly why: string }
   /** There is no watchdog, and none can be had. */
   | { readonly type: "unguarded"; readonly why: string };
 
@@ -34,6 +36,7 @@ export function nextStep(end: StintEnd, onExit: OnExit, hasLed: boolean): NextSt
     case "term-ended":
       return "return";
     case "unguarded":
+    case "unreachable":
       return "give-up";
     case "unhealthy":
       return "restart";

@@ -29,18 +29,24 @@ export class Gatekeeper {
     this.#onError = onError;
   }
 
-  /** Does not wait: the child works also while a gate is being opened. */
-  open(term: TermLike): void {
-    for (const door of this.#doors) {
-      door.isWanted = true;
-      door.last = door.last.then(async () => {
-        // Closed before it was its turn.
-        if (!door.isWanted) return;
-        await this.#try(door.gate, "open", () => door.gate.open(term));
-        // Closed while it was being opened: the close may have come too early to find anything.
-        if (!door.isWanted) await this.#try(door.gate, "close", () => door.gate.close());
-      });
-    }
+  /**
+   * The child works also while a gate is being opened. Resolves if one cannot be, with why: nobody reaches this leader.
+   * Otherwise it never settles.
+   */
+  open(term: TermLike): Promise<string> {
+    return new Promise((resolve) => {
+      for (const door of this.#doors) {
+        door.isWanted = true;
+        door.last = door.last.then(async () => {
+          // Closed before it was its turn.
+          if (!door.isWanted) return;
+          const why = await this.#try(door.gate, "open", () => door.gate.open(term));
+          // Closed while it was being opened: the close may have come too early to find anything.
+          if (!door.isWanted) await this.#try(door.gate, "close", () => door.gate.close());
+          else if (why !== undefined) resolve(why);
+        });
+      }
+    });
   }
 
   renewed(term: TermLike): void {
@@ -61,12 +67,15 @@ export class Gatekeeper {
     await this.#within(Promise.all(closings));
   }
 
-  async #try(gate: Gate, what: string, act: () => Promise<void>): Promise<void> {
+  /** What went wrong, if something did; it is reported. */
+  async #try(gate: Gate, what: string, act: () => Promise<void>): Promise<string | undefined> {
     try {
       await act();
+      return undefined;
     } catch (cause) {
       const message = `Cannot ${what} the gate ${gate.name}: ${inWords(cause)}`;
       this.#onError(new SupervisorError("GateFailed", message, { cause }));
+      return message;
     }
   }
 

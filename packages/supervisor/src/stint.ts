@@ -48,8 +48,12 @@ async function live(crew: Crew, term: TermLike, hooks: StintHooks, over: AbortSi
   const context = { env: program.env, cwd: program.cwd };
   const checkTimeoutMs = options.health?.timeoutMs ?? readyCheckTimeoutMs;
   const begin = await prepareReady(options.ready, { clock, context, checkTimeoutMs });
-  await first(clock, { written: tellDeadline(crew, term), ended: term.signal });
+  const written = tellDeadline(crew, term);
+  const told = Promise.all([watchdog.heard(), written]);
+  await first(clock, { told, ended: term.signal });
   if (isOver()) return { type: "term-ended" };
+  const [isHeard] = await told;
+  if (!isHeard) return { type: "unguarded", why: "the watchdog does not answer" };
 
   const startedMs = clock.now().monoMs;
   const starting = start(crew, program);
@@ -63,8 +67,7 @@ async function live(crew: Crew, term: TermLike, hooks: StintHooks, over: AbortSi
   if (notReady) return notReady;
   crew.onChild({ type: "ready", pid: child.pid, tookMs: clock.now().monoMs - startedMs });
   hooks.onReady();
-  crew.gates.open(term);
-  return lead(crew, term, hooks, program, child);
+  return lead(crew, term, hooks, program, child, crew.gates.open(term));
 }
 
 /** The child, or why there is none. The watchdog knows its group before anybody waits for anything. */
@@ -116,6 +119,7 @@ async function lead(
   hooks: StintHooks,
   program: Program,
   child: StartedChild,
+  shut: Promise<string>,
 ): Promise<StintEnd> {
   const { clock, options } = crew;
   let message = "";
@@ -142,6 +146,7 @@ async function lead(
     unguarded: crew.unguarded(),
     exited: child.exited,
     unhealthy,
+    shut,
   });
   monitor?.stop();
   switch (what) {
@@ -151,6 +156,8 @@ async function lead(
       return { type: "unguarded", why: "the watchdog is gone" };
     case "exited":
       return exitOf(crew, term, await child.exited, true);
+    case "shut":
+      return { type: "unreachable", why: await shut };
     case "unhealthy":
       return { type: "unhealthy", why: `the child is unhealthy: ${message}` };
   }

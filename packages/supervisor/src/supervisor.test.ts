@@ -249,6 +249,20 @@ describe("gates", () => {
     expect(log).toEqual(["open", "close", "stopped"]);
   });
 
+  it("that cannot be opened cost leadership: a leader that nobody reaches is none", async () => {
+    const rig = await newLeader(forever, {
+      gates: [{ ...newGate([]), open: async () => Promise.reject(new Error("forbidden")) }],
+      cooldownMs: 4_000,
+    });
+    await rig.stopped();
+    expect(rig.children).toContainEqual({
+      type: "gave-up",
+      cooldownMs: 4_000,
+      why: "Cannot open the gate label: forbidden",
+    });
+    await until(() => rig.phases.at(-1) === "follower");
+  });
+
   it("are closed for a child that crashed, and opened for the next", async () => {
     const log: string[] = [];
     const rig = await newLeader(forever, {

@@ -294,8 +294,8 @@ export class Supervisor {
 function lateError(pids: readonly number[]): SupervisorError {
   return new SupervisorError(
     "KilledByWatchdog",
-    `The watchdog killed the child (${pids.length} processes), because this process did not run when its term ran out: ` +
-      "it was stopped, or its event loop blocked.",
+    `The watchdog killed the child (${pids.length} processes), because it was still there when its term ran out: this process ` +
+      "was stopped, its event loop blocked, or it was too slow.",
   );
 }
 

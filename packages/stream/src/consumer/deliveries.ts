@@ -189,6 +189,7 @@ export class Deliveries<Message, Cursor> {
   }
 
   #tellIdle(): void {
+    if (this.#onIdle.length === 0) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

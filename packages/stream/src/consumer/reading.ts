@@ -1,6 +1,9 @@
 /**
- * One stream, read by hand: a message is taken only when there is room for it, so that HTTP/2 flow control holds a server that
- * sends faster than the handler works. What had arrived when the stream broke is still handed out before the end is told.
+ * One stream: a message is taken only when there is room for it, so that HTTP/2 flow control holds a server that sends faster
+ * than the handler works. What had arrived when the stream broke is still handed out before the end is told.
+ *
+ * While there is room the stream flows, which costs least. When there is none it is paused, and what had arrived is read one by
+ * one; it flows again when all of that is taken. Either way a message comes as a "data" event.
  */
 import type { ServerStream } from "./server-stream.ts";
 
@@ -18,12 +21,11 @@ export interface StreamEnd {
 
 export class Reading<Message> {
   readonly ended: Promise<StreamEnd>;
-  /** How many messages were taken. */
-  taken = 0;
   readonly #stream: ServerStream<Message>;
   readonly #sink: Sink<Message>;
   #resolve: (end: StreamEnd) => void = () => {};
   #mood: "taking" | "holding" | "discarding" = "taking";
+  #isPaused = false;
   #isPumping = false;
   #isEnded = false;
   #error: Error | undefined;
@@ -35,7 +37,7 @@ export class Reading<Message> {
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    stream.on("readable", () => this.pump());
+    stream.on("data", (message: Message) => this.#arrived(message));
     stream.on("error", (error: Error) => {
       this.#error ??= error;
     });
@@ -55,17 +57,14 @@ export class Reading<Message> {
   /** Takes what there is room for. To be called when there is room again. */
   pump(): void {
     // A handler that finishes at once calls this from within.
-    if (this.#isPumping || this.#mood === "holding") return;
+    if (!this.#isPaused || this.#isPumping || !this.#isTaking) return;
     this.#isPumping = true;
     try {
-      while (this.#mood === "discarding" || this.#sink.hasRoom) {
-        const message = this.#stream.read() as Message | null;
-        if (message === null) break;
-        if (this.#mood !== "taking") continue;
-        this.taken++;
-        this.#sink.take(message);
-        // The handler, or what it calls, may have said that it is enough.
-        if ((this.#mood as string) === "holding") break;
+      while (this.#isTaking && this.#sink.hasRoom) {
+        if (this.#stream.read() !== null) continue;
+        this.#isPaused = false;
+        this.#stream.resume();
+        return;
       }
     } finally {
       this.#isPumping = false;
@@ -74,7 +73,9 @@ export class Reading<Message> {
 
   /** Takes nothing more. The server is held by flow control. */
   hold(): void {
-    if (this.#mood === "taking") this.#mood = "holding";
+    if (this.#mood !== "taking") return;
+    this.#mood = "holding";
+    this.#pause();
     if (this.#isOver) this.#end();
   }
 
@@ -82,7 +83,7 @@ export class Reading<Message> {
   discard(): void {
     this.#mood = "discarding";
     if (this.#isOver) this.#end();
-    else this.pump();
+    else this.#stream.resume();
   }
 
   /** The server sees CANCELLED; here the stream ends with the error, if there is one. Does nothing once it has ended. */
@@ -93,6 +94,22 @@ export class Reading<Message> {
     // Before the cancelling, which ends the stream with an error of its own.
     this.#end(true);
     this.#stream.cancel();
+  }
+
+  get #isTaking(): boolean {
+    return this.#mood === "taking";
+  }
+
+  #arrived(message: Message): void {
+    if (!this.#isTaking) return;
+    this.#sink.take(message);
+    if (!this.#sink.hasRoom) this.#pause();
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stream.pause();
   }
 
   #end(isCancelled = false): void {

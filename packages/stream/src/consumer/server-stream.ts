@@ -6,8 +6,10 @@ export interface ServerStream<Message> {
   /** A message, or null. Its type is told by `deserialize`: here grpc-js has it as anything. */
   read(size?: number): unknown;
   readonly deserialize?: (bytes: Buffer) => Message;
+  pause(): unknown;
+  resume(): unknown;
   cancel(): void;
-  /** "readable", "end", "close", "error" and "status" are listened to. */
+  /** "data", "end", "close", "error" and "status" are listened to. */
   on(event: string, listener: (...values: never[]) => void): unknown;
 }
 

@@ -36,6 +36,21 @@ describe("StreamConsumer.shutdown", () => {
     expect(log.slice(-2)).toEqual(["draining", "closed"]);
   });
 
+  it("reads nothing more while it drains, so that flow control holds the server", async () => {
+    const { service, jobs, consumer, start } = makeRig({ concurrency: 2 });
+    void start();
+    await settle();
+    service.stream.send(1);
+    await settle();
+    const shutdown = consumer.shutdown();
+    service.stream.send(2, 3);
+    await settle();
+    expect(service.stream.readableLength).toBe(2);
+    await jobs[0]?.finish();
+    await shutdown;
+    expect(jobs).toHaveLength(1);
+  });
+
   it("ends at the drain time with a stuck handler, tells it, and says so", async () => {
     const { clock, service, jobs, consumer, outcome } = await underLoad();
     const reports: ShutdownReport[] = [];

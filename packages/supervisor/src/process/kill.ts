@@ -32,7 +32,7 @@ export async function killUntilGone(family: Family, options: KillOptions): Promi
   let emptyLooks = 0;
   let pauseMs = firstPauseMs;
   let nextStuckMs = startedMs + stuckAfterMs;
-  for (;;) {
+  while (!options.isGivenUp?.()) {
     const members = family.kill();
     const fresh = members.filter((pid) => !killed.has(pid));
     for (const pid of fresh) killed.add(pid);
@@ -40,7 +40,6 @@ export async function killUntilGone(family: Family, options: KillOptions): Promi
     emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
     const nowMs = clock.now().monoMs;
     if (emptyLooks >= 2 && nowMs >= startedMs + atLeastMs) return killed.size;
-    if (options.isGivenUp?.()) return killed.size;
     if (members.length > 0 && nowMs >= nextStuckMs) {
       options.onStuck?.(members, nowMs - startedMs);
       nextStuckMs = nowMs + stuckAgainMs;
@@ -49,6 +48,7 @@ export async function killUntilGone(family: Family, options: KillOptions): Promi
     // Whoever goes on bringing up new ones is not given time for more.
     pauseMs = fresh.length > 0 ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
   }
+  return killed.size;
 }
 
 export function sleep(clock: Clock, ms: number): Promise<void> {

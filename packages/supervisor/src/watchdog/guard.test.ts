@@ -77,7 +77,7 @@ describe("Guard", () => {
     deadline(60_000);
     await clock.pass(100);
     clock.suspend(3_600_000);
-    await clock.pass(250);
+    await clock.pass(125);
     expect(world.members).toEqual([]);
   });
 
@@ -103,6 +103,18 @@ describe("Guard", () => {
     await clock.pass(10_000);
     expect(world.looks).toBe(looks);
     expect(clock.armed).toBe(0);
+  });
+
+  it("spares who was started under a newer deadline, and answers when it has heard of that", async () => {
+    const { clock, world, deadline, guard, told } = newGuard();
+    deadline(1_000);
+    await clock.pass(1_500);
+    deadline(5_000);
+    guard.hear({ type: "ask" });
+    expect(told.at(-1)).toEqual({ type: "ready" });
+    world.members = [8];
+    await clock.pass(2_000);
+    expect(world.members).toEqual([8]);
   });
 
   it("a sooner deadline holds as well as a later one", async () => {

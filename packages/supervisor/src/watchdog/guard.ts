@@ -18,9 +18,9 @@ export interface GuardParts {
 
 /**
  * How often both clocks are looked at while there is a deadline. A timer counts monotonic time only, which stands still
- * while the machine is suspended.
+ * while the machine is suspended. It is half of the margin between the hard deadline and a successor at a lease of 15 s.
  */
-const lookMs = 250;
+const lookMs = 125;
 /** Somebody may be between fork and exec, where the marker is not yet to be seen. */
 const birthMs = 1_000;
 /** What cannot be killed for so long cannot be killed by us. */
@@ -39,7 +39,7 @@ export class Guard {
   }
 
   hear(message: ToWatchdog): void {
-    const { family, end } = this.#parts;
+    const { family, tell, end } = this.#parts;
     switch (message.type) {
       case "deadline":
         this.#deadline = message.at;
@@ -58,6 +58,9 @@ export class Guard {
         this.#deadline = undefined;
         this.#cancelLook();
         for (const group of family.groups) family.forgetGroup(group);
+        return;
+      case "ask":
+        tell({ type: "ready" });
         return;
       case "done":
         end();

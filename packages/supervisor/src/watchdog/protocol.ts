@@ -12,10 +12,13 @@ export type ToWatchdog =
   | { readonly type: "forget"; readonly group: number }
   /** Nothing is left of the child: nothing to watch over until the next deadline. */
   | { readonly type: "idle" }
+  /** Say "ready" when you have heard all this. */
+  | { readonly type: "ask" }
   /** Nothing is left, and nothing will be started any more: go. */
   | { readonly type: "done" };
 
 export type FromWatchdog =
+  /** All that was said before it was asked is heard. */
   | { readonly type: "ready" }
   /** The deadline passed without a newer one, and these were killed, at that monotonic time. */
   | { readonly type: "killed"; readonly pids: readonly number[]; readonly atMs: number };

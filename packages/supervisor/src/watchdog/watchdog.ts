@@ -65,18 +65,34 @@ export class Watchdog {
 
   /** Resolves when there is one that listens; with false when there is none in time. */
   async ready(withinMs = readyWithinMs): Promise<boolean> {
-    if (this.#isReady) return true;
+    return this.#isReady || this.#nextReady(withinMs);
+  }
+
+  /**
+   * Resolves when all that was said so far is heard: one that was killing for an older deadline has stopped, and does not
+   * take a new child for what is left of the last one. With false when it does not answer in time.
+   */
+  async heard(withinMs = readyWithinMs): Promise<boolean> {
+    this.#tell({ type: "ask" });
+    return this.#nextReady(withinMs);
+  }
+
+  async #nextReady(withinMs: number): Promise<boolean> {
     const { clock } = this.#parts;
+    let isTold = false;
     let cancel = () => {};
     let onReady = () => {};
     await new Promise<void>((resolve) => {
-      onReady = resolve;
-      this.#waiting.add(resolve);
+      onReady = () => {
+        isTold = true;
+        resolve();
+      };
+      this.#waiting.add(onReady);
       cancel = clock.at(clock.now().monoMs + withinMs, resolve);
     });
     cancel();
     this.#waiting.delete(onReady);
-    return this.#isReady;
+    return isTold;
   }
 
   /** Is removed when we are no more. */

@@ -2,6 +2,7 @@
  * `tenure run`: an election, a supervisor and the signals, put together. What happens to the child is decided in
  * @tenure/supervisor, who leads in @tenure/election; here are the command line, the log and the exit code.
  */
+import { systemClock } from "@tenure/election";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";
@@ -18,6 +19,9 @@ import { checkExecutable } from "./executable.ts";
 import { logSupervisor } from "./log.ts";
 import type { RunFlags } from "./options.ts";
 import { type Signals, takeSignals } from "./signals.ts";
+
+/** After a suspension the watchdog kills the child, by both clocks; looking more often here would only cost wake-ups. */
+const jumpCheckMs = 1_000;
 
 interface Setup {
   readonly flags: RunFlags;
@@ -82,6 +86,7 @@ async function supervise(
   const { gates, metrics } = traffic;
   const election = electionFrom(flags, connection, platform, {
     onOverrun: "report",
+    clock: { ...systemClock, jumpCheckMs },
     ...(metrics && { metrics }),
   });
   const electionName = `${connection.namespace}/${name}`;
