@@ -8,6 +8,7 @@ export default defineConfig({
   resolve: { ...repository.resolve },
   test: {
     include: processTests,
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
