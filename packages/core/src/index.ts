@@ -17,4 +17,11 @@ export type {
 export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./questions.ts";
 export { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 export { initialState, step } from "./step.ts";
-export { type PresetName, presets, resolveTimings, type TimingOptions, type Timings } from "./timings.ts";
+export {
+  hardDeadlineFor,
+  type PresetName,
+  presets,
+  resolveTimings,
+  type TimingOptions,
+  type Timings,
+} from "./timings.ts";

@@ -1,4 +1,4 @@
-/** Events in the order in which they happened; a listener that throws harms neither the election nor the others. */
+/** Events in the order in which they happened; a listener that throws harms neither whoever emits nor the others. */
 export class Emitter<Events extends Record<keyof Events, unknown>> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
   readonly #onListenerError: (error: unknown) => void;

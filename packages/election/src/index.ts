@@ -12,6 +12,7 @@ export {
 export { Candidate, type CandidateParts, type Command, type Notice } from "./candidate.ts";
 export type { Clock } from "./clock.ts";
 export { Election, type Health, type RunOptions, type Work } from "./election.ts";
+export { Emitter } from "./emitter.ts";
 export { ElectionError, type ElectionErrorCode } from "./errors.ts";
 export type { ElectionEvents } from "./events.ts";
 export type { Lock, LockObserver, LockSpec } from "./lock.ts";

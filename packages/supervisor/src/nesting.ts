@@ -4,7 +4,7 @@
  *     pod grace period > supervisor stops the child > the child shuts down > it drains its work
  *     renewDeadline + time to kill <= hard deadline < leaseDuration
  */
-import { formatDuration } from "@tenure/core";
+import { formatDuration, hardDeadlineFor } from "@tenure/core";
 
 export interface Timeouts {
   /** terminationGracePeriodSeconds of the pod: after it the kubelet kills everything. @default not checked */
@@ -24,10 +24,6 @@ export interface Timeouts {
   /** What each level must leave to the one above it. @default 1_000 */
   readonly marginMs?: number;
 }
-
-/** Mirrors what @tenure/core does with a lease: 1 % for clocks that run apart, and a moment for late timers. */
-const clockRateTolerance = 0.01;
-const lateTimersMs = 100;
 
 /** Every violation in a sentence with the numbers and the way out; none when all nests. */
 export function checkNesting(timeouts: Timeouts): string[] {
@@ -60,13 +56,14 @@ export function checkNesting(timeouts: Timeouts): string[] {
 function checkLease({ leaseDurationMs, renewDeadlineMs }: Timeouts, killMarginMs: number): string[] {
   if (!(killMarginMs > 0)) return [`the time to kill must be greater than zero: ${killMarginMs}ms`];
   if (leaseDurationMs === undefined || renewDeadlineMs === undefined) return [];
-  const hardDeadlineMs = leaseDurationMs * (1 - clockRateTolerance) - lateTimersMs;
-  if (renewDeadlineMs + killMarginMs <= hardDeadlineMs) return [];
-  const enoughMs =
-    Math.ceil((renewDeadlineMs + killMarginMs + lateTimersMs) / (1 - clockRateTolerance) / 1_000) * 1_000;
+  const hardDeadlineMs = hardDeadlineFor(leaseDurationMs);
+  const neededMs = renewDeadlineMs + killMarginMs;
+  if (neededMs <= hardDeadlineMs) return [];
+  let enoughMs = Math.ceil(neededMs / 1_000) * 1_000;
+  while (hardDeadlineFor(enoughMs) < neededMs) enoughMs += 1_000;
   return [
     "renewDeadline and the time to kill must end before the hard deadline, which is leaseDuration less 1 % for clocks and " +
-      `${formatDuration(lateTimersMs)}: ${formatDuration(renewDeadlineMs)} + ${formatDuration(killMarginMs)} > ` +
+      `100ms: ${formatDuration(renewDeadlineMs)} + ${formatDuration(killMarginMs)} > ` +
       `${formatDuration(hardDeadlineMs)}; raise leaseDuration to ${formatDuration(enoughMs)}, or lower renewDeadline or the time to kill`,
   ];
 }

@@ -7,10 +7,10 @@
  * Does not handle signals of this process: whoever owns the process aborts the signal of `run`, and calls `forward`.
  */
 import { constants } from "node:os";
+import { Emitter } from "@tenure/election";
 import type { StintEnd } from "./after.ts";
 import type { Crew } from "./crew.ts";
 import { DeadlineFile } from "./deadline-file.ts";
-import { Emitter } from "./emitter.ts";
 import { SupervisorError } from "./errors.ts";
 import type { ChildExit, Outcome, SupervisorEvents, SupervisorStatus } from "./events.ts";
 import { first } from "./first.ts";
