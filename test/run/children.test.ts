@@ -1,36 +1,18 @@
 /** Children of every kind under the built command: nothing survives, and the exit code and the phases are right. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Sandbox, startSandbox } from "@tenure/sandbox";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { checkBuild } from "../election/members.ts";
+import { describe, expect, it } from "vitest";
 import * as children from "./children.mjs";
-import { checkRunBuild, endAll, type Replica, shortLease, startTenure } from "./replicas.ts";
+import { type Replica, shortLease, startTenure } from "./replicas.ts";
+import { newWorld } from "./world.ts";
 
-let sandbox: Sandbox;
-let folder: string;
-let kubeconfig: string;
+const world = newWorld();
 let count = 0;
-
-beforeAll(async () => {
-  checkBuild();
-  checkRunBuild();
-  sandbox = await startSandbox();
-  folder = await mkdtemp(join(tmpdir(), "tenure-run-"));
-  kubeconfig = join(folder, "kubeconfig");
-  await sandbox.writeKubeconfig(kubeconfig);
-}, 60_000);
-afterEach(endAll);
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
-});
 
 /** Each in an election of its own. */
 function start(child: readonly string[], flags: readonly string[] = []): Replica {
   const name = `child-${++count}`;
-  const election = ["--kubeconfig", kubeconfig, "--lease-lock-name", name, "--id", "a", ...shortLease];
+  const election = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", "a", ...shortLease];
   return startTenure(["run", ...election, ...flags, "--", ...child]);
 }
 
@@ -105,7 +87,7 @@ describe("a child that ends by itself", { timeout: 30_000 }, () => {
 
 describe("a child that never becomes ready", { timeout: 30_000 }, () => {
   it("costs leadership, and nothing is left of it", async () => {
-    const never = ["--ready", `file:${join(folder, "never")}`, "--start-timeout", "500ms"];
+    const never = ["--ready", `file:${join(world.folder, "never")}`, "--start-timeout", "500ms"];
     const replica = start(children.forksGrandchildren, [...never, "--cooldown", "60s"]);
     expect(await replica.said("term-ended")).toMatchObject({ released: true });
     await expect.poll(() => replica.phases()).toEqual(["follower", "pre-leader", "follower"]);
@@ -118,13 +100,13 @@ describe("a child that never becomes ready", { timeout: 30_000 }, () => {
 
 describe("a child that becomes unhealthy", { timeout: 30_000 }, () => {
   it("is stopped and started again", async () => {
-    const health = ["--health", `exec:test ! -e ${join(folder, "ill")}`, "--health-period", "100ms"];
+    const health = ["--health", `exec:test ! -e ${join(world.folder, "ill")}`, "--health-period", "100ms"];
     const replica = start(children.obedient, health);
     await replica.said("phase", { phase: "leader" });
     const first = await replica.said("child-started");
-    await import("node:fs/promises").then(({ writeFile }) => writeFile(join(folder, "ill"), ""));
+    await import("node:fs/promises").then(({ writeFile }) => writeFile(join(world.folder, "ill"), ""));
     await replica.said("child-stopped", { pid: first.pid });
-    await rm(join(folder, "ill"));
+    await rm(join(world.folder, "ill"));
     await replica.said("child-started", { restarts: 1 });
     replica.kill("SIGTERM");
     expect(await replica.exit).toMatchObject({ code: 0, survivors: [] });

@@ -1,34 +1,17 @@
-/** The article's three terminals with the built command, typed as the article has it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Sandbox, startSandbox } from "@tenure/sandbox";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { checkBuild } from "../election/members.ts";
-import { checkRunBuild, endAll, startTenure } from "./replicas.ts";
+import { expect, it } from "vitest";
+import { startTenure } from "./replicas.ts";
+import { newWorld } from "./world.ts";
 
-let sandbox: Sandbox;
-let folder: string;
-let kubeconfig: string;
-
-beforeAll(async () => {
-  checkBuild();
-  checkRunBuild();
-  sandbox = await startSandbox();
-  folder = await mkdtemp(join(tmpdir(), "tenure-elect-"));
-  kubeconfig = join(folder, "kubeconfig");
-  await sandbox.writeKubeconfig(kubeconfig);
-}, 60_000);
-afterEach(endAll);
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const world = newWorld();
 
 it.each(["--", "-"])(
   "three terminals, flags with %s; Ctrl-C on the leader moves leadership",
   async (dash) => {
-    const flags = [`${dash}kubeconfig=${kubeconfig}`, `${dash}lease-lock-name`, `example${dash.length}`];
+    const flags = [
+      `${dash}kubeconfig=${world.kubeconfig}`,
+      `${dash}lease-lock-name`,
+      `example${dash.length}`,
+    ];
     const open = (id: string) =>
       startTenure([
         "elect",

@@ -1,15 +1,12 @@
 /** What becomes of a leader whose log nobody reads. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { KubeClient, loadConfig } from "@tenure/kube";
-import { type Sandbox, startSandbox } from "@tenure/sandbox";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { checkBuild } from "../election/members.ts";
-import { checkRunBuild, shortLease } from "./replicas.ts";
+import { expect, it } from "vitest";
+import { shortLease } from "./replicas.ts";
+import { newWorld } from "./world.ts";
 
 const command = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
 const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/unread";
@@ -18,31 +15,16 @@ interface Lease {
   readonly spec: { readonly renewTime: string; readonly leaseTransitions: number };
 }
 
-let sandbox: Sandbox;
-let folder: string;
-let kubeconfig: string;
-
-beforeAll(async () => {
-  checkBuild();
-  checkRunBuild();
-  sandbox = await startSandbox();
-  folder = await mkdtemp(join(tmpdir(), "tenure-run-log-"));
-  kubeconfig = join(folder, "kubeconfig");
-  await sandbox.writeKubeconfig(kubeconfig);
-}, 60_000);
-afterAll(async () => {
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const world = newWorld();
 
 it("goes on leading, and ends when it is told to", { timeout: 40_000 }, async () => {
-  const client = new KubeClient(loadConfig({ kubeconfig }));
-  const flags = ["--kubeconfig", kubeconfig, "--lease-lock-name", "unread", "--id", "a", ...shortLease];
+  const client = new KubeClient(loadConfig({ kubeconfig: world.kubeconfig }));
+  const flags = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", "unread", "--id", "a", ...shortLease];
   // A pipe of the shell's, as containers have: writing to it blocks when it is full. It is full after a second or two.
   const script = '"$@" --log-leader-every 1ms -- sleep 1000 2>&1 >/dev/null | sleep 1000 & wait $!';
   const pidOf = 'echo $$ > "$PID_FILE"; exec "$0" "$@"';
   const inner = ["sh", "-c", pidOf, process.execPath, command, "run", ...flags];
-  const pidFile = join(folder, "pid");
+  const pidFile = join(world.folder, "pid");
   const shell = spawn("sh", ["-c", script, "sh", ...inner], {
     stdio: "ignore",
     detached: true,

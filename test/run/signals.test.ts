@@ -1,37 +1,22 @@
 /** Signals to the built command, in every phase; three replicas, of which one works. */
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KubeClient, loadConfig } from "@tenure/kube";
-import { type Sandbox, startSandbox } from "@tenure/sandbox";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { checkBuild } from "../election/members.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as children from "./children.mjs";
-import { checkRunBuild, endAll, type Replica, shortLease, startTenure } from "./replicas.ts";
+import { type Replica, shortLease, startTenure } from "./replicas.ts";
 import { childrenOf } from "./survivors.mjs";
+import { newWorld } from "./world.ts";
 
-let sandbox: Sandbox;
-let folder: string;
-let kubeconfig: string;
+const world = newWorld();
 let client: KubeClient;
 let count = 0;
 
-beforeAll(async () => {
-  checkBuild();
-  checkRunBuild();
-  sandbox = await startSandbox();
-  folder = await mkdtemp(join(tmpdir(), "tenure-run-"));
-  kubeconfig = join(folder, "kubeconfig");
-  await sandbox.writeKubeconfig(kubeconfig);
-  client = new KubeClient(loadConfig({ kubeconfig }));
-}, 60_000);
-afterEach(endAll);
-afterAll(async () => {
-  client?.close();
-  await sandbox?.close();
-  await rm(folder, { recursive: true, force: true });
+beforeAll(() => {
+  client = new KubeClient(loadConfig({ kubeconfig: world.kubeconfig }));
 });
+afterAll(() => client?.close());
 
 interface Lease {
   readonly spec: { readonly holderIdentity: string; readonly renewTime: string };
@@ -43,7 +28,7 @@ function newElection() {
   const name = `signals-${++count}`;
   return (id: string, child: readonly string[], flags: readonly string[] = []): Replica =>
     startTenure([
-      ...["run", "--kubeconfig", kubeconfig, "--lease-lock-name", name, "--id", id, ...shortLease],
+      ...["run", "--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", id, ...shortLease],
       ...[...flags, "--", ...child],
     ]);
 }
@@ -191,7 +176,7 @@ describe.runIf(canUnshare)("as process 1 of a container", { timeout: 30_000 }, (
     ["ignores SIGTERM", children.ignoresSigterm, 1],
     ["daemonises", children.daemonises, 0],
   ])("SIGTERM ends it and a child that %s", async (_name, child, code) => {
-    const flags = ["--kubeconfig", kubeconfig, "--lease-lock-name", `signals-${++count}`, "--id", "a"];
+    const flags = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", `signals-${++count}`, "--id", "a"];
     const replica = startTenure(["run", ...flags, "--stop-timeout", "1s", "--", ...child], {}, container);
     await replica.prints("up");
     await replica.said("phase", { phase: "leader" });
@@ -246,10 +231,10 @@ describe("refused before anything is started", { timeout: 30_000 }, () => {
   });
 
   it("a file with everything in it is enough", async () => {
-    const file = join(folder, "tenure.yaml");
+    const file = join(world.folder, "tenure.yaml");
     await writeFile(
       file,
-      `kubeconfig: ${kubeconfig}\nlease-lock-name: from-file\nid: a\non-exit: exit\ncommand: [sh, -c, "echo it; exit 4"]\n`,
+      `kubeconfig: ${world.kubeconfig}\nlease-lock-name: from-file\nid: a\non-exit: exit\ncommand: [sh, -c, "echo it; exit 4"]\n`,
     );
     const replica = startTenure(["run"], { TENURE_CONFIG: file });
     expect((await replica.exit).code).toBe(4);

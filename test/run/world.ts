@@ -1,0 +1,37 @@
+/** What the tests of a file run in: a sandbox, and a folder with the kubeconfig to reach it by. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Sandbox, startSandbox } from "@tenure/sandbox";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { checkBuild } from "../election/members.ts";
+import { checkRunBuild, endAll } from "./replicas.ts";
+
+export class World {
+  folder = "";
+  kubeconfig = "";
+  #sandbox: Sandbox | undefined;
+
+  async open(): Promise<void> {
+    checkBuild();
+    checkRunBuild();
+    this.#sandbox = await startSandbox();
+    this.folder = await mkdtemp(join(tmpdir(), "tenure-run-"));
+    this.kubeconfig = join(this.folder, "kubeconfig");
+    await this.#sandbox.writeKubeconfig(this.kubeconfig);
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox?.close();
+    if (this.folder !== "") await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Open before the first test; what a test started is ended after it. */
+export function newWorld(): World {
+  const world = new World();
+  beforeAll(() => world.open(), 60_000);
+  afterEach(endAll);
+  afterAll(() => world.close());
+  return world;
+}
