@@ -77,7 +77,7 @@ describe("Guard", () => {
     deadline(60_000);
     await clock.pass(100);
     clock.suspend(3_600_000);
-    await clock.pass(125);
+    await clock.pass(250);
     expect(world.members).toEqual([]);
   });
 

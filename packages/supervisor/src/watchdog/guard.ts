@@ -18,9 +18,9 @@ export interface GuardParts {
 
 /**
  * How often both clocks are looked at while there is a deadline. A timer counts monotonic time only, which stands still
- * while the machine is suspended. It is half of the margin between the hard deadline and a successor at a lease of 15 s.
+ * while the machine is suspended. It is half of the usual time to kill, which lies between this deadline and the hard one.
  */
-const lookMs = 125;
+const lookMs = 250;
 /** Somebody may be between fork and exec, where the marker is not yet to be seen. */
 const birthMs = 1_000;
 /** What cannot be killed for so long cannot be killed by us. */
