@@ -20,8 +20,11 @@ import { logSupervisor } from "./log.ts";
 import type { RunFlags } from "./options.ts";
 import { type Signals, takeSignals } from "./signals.ts";
 
-/** After a suspension the watchdog kills the child, by both clocks; looking more often here would only cost wake-ups. */
-const jumpCheckMs = 1_000;
+/**
+ * After a suspension the watchdog kills the child, by both clocks, and each renewal compares them too: looking more often here
+ * would only cost wake-ups.
+ */
+const jumpCheckMs = 5_000;
 
 interface Setup {
   readonly flags: RunFlags;
