@@ -115,7 +115,8 @@ test("a ConfigMap of more than a mebibyte is invalid", async () => {
     configMap("big", { a: "x".repeat(1_048_577) }),
   );
   expect(status).toBe(422);
-  expect(body.message).toBe('ConfigMap "big" is invalid: []: Too long: may not be more than 1048576 bytes');
+  const limit = (await target.minor()) >= 32 ? "may not be more than" : "must have at most";
+  expect(body.message).toBe(`ConfigMap "big" is invalid: []: Too long: ${limit} 1048576 bytes`);
 });
 
 test.each([
@@ -148,7 +149,8 @@ test.each([
 ])("the metadata %j is invalid", async (metadata, why) => {
   const { status, body } = await target.request("POST", leases, lease("a", {}, metadata));
   expect(status).toBe(422);
-  expect(body.message).toContain(why);
+  // Older servers name the field once more.
+  expect(body.message.replace('"": uid must', '"": must')).toContain(why);
 });
 
 test("a name that would climb out of its path is refused", async () => {

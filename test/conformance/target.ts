@@ -63,6 +63,12 @@ export class Target {
     this.isSandbox = isSandbox;
   }
 
+  /** 36 of version 1.36: what is newer in Kubernetes than the server is not asked of it. */
+  async minor(): Promise<number> {
+    const { body } = await this.request("GET", "/version");
+    return Number.parseInt(body.minor, 10);
+  }
+
   /** A namespace of its own for a test. */
   async namespace(): Promise<string> {
     const name = `conformance-${this.#run}-${++this.#namespaces}`;
