@@ -24,6 +24,13 @@ export function addConfigOption(command: Command): void {
   );
 }
 
+/** How commands end that take part in an election and have no child. */
+export const exitCodesHelp = `Exit codes:
+  0  it left when it was asked to
+  1  it could not go on
+  2  the command line is wrong, or there is no cluster
+  3  refused: somebody else has this identity; or no rights, with --fail-when-denied`;
+
 /** What every command says about its flags, for the end of its help. */
 export const settingsHelp = `Every flag has an environment variable, TENURE_ and its name in capitals: --lease-lock-name is
 TENURE_LEASE_LOCK_NAME. A flag wins over its variable, that over the file of --config, that over the default.`;

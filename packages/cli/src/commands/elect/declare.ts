@@ -5,7 +5,7 @@ import type { Platform } from "../../platform.ts";
 import { addConnectionOptions, type ConnectionFlags } from "../../shared/connection.ts";
 import { addElectionOptions, type ElectionFlags } from "../../shared/election-options.ts";
 import { addLogOptions, type LogFlags } from "../../shared/log.ts";
-import { addConfigOption, settingsHelp } from "../../shared/settings.ts";
+import { addConfigOption, exitCodesHelp, settingsHelp } from "../../shared/settings.ts";
 
 export type ElectFlags = ConnectionFlags & ElectionFlags & LogFlags;
 
@@ -34,11 +34,7 @@ Try it in three terminals, then press Ctrl-C in the one that leads:
   tenure elect --kubeconfig ~/.tenure/sandbox.kubeconfig --id 3
   kubectl get lease ${defaultName} -w
 
-Exit codes:
-  0  it left when it was asked to
-  1  it could not go on
-  2  the command line is wrong, or there is no cluster
-  3  refused: somebody else has this identity; or no rights, with --fail-when-denied
+${exitCodesHelp}
 
 ${settingsHelp}`,
     )

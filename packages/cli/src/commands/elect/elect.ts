@@ -3,35 +3,25 @@ import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";
 import { connect, connectionProblems } from "../../shared/connection.ts";
 import { electionFrom, electionProblems } from "../../shared/election-from.ts";
-import { failureOf } from "../../shared/failure.ts";
 import { logLeader } from "../../shared/leader-log.ts";
 import { type Log, logProblems, openLog } from "../../shared/log.ts";
 import { refuse } from "../../shared/problems.ts";
 import { settle } from "../../shared/settings.ts";
+import { untilShutdown } from "../../shared/shutdown.ts";
 import type { ElectFlags } from "./declare.ts";
 
 export async function elect(command: Command, platform: Platform): Promise<void> {
   const { flags, problems } = await settle<ElectFlags>(command, platform);
   problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
   refuse(problems);
-  const shutdown = new AbortController();
-  const forget = (["SIGINT", "SIGTERM"] as const).map((signal) =>
-    platform.onSignal(signal, () => {
-      // Who asks twice does not want to wait for a server that does not answer.
-      if (shutdown.signal.aborted) platform.exit(1);
-      shutdown.abort();
-    }),
-  );
-  const log = await openLog(flags, platform, 1);
-  try {
-    await takePart(flags, platform, shutdown.signal, log);
-  } catch (error) {
-    if (shutdown.signal.aborted && isAbort(error)) return;
-    throw failureOf(error);
-  } finally {
-    await log.close();
-    for (const end of forget) end();
-  }
+  await untilShutdown(platform, async (signal) => {
+    const log = await openLog(flags, platform, 1);
+    try {
+      await takePart(flags, platform, signal, log);
+    } finally {
+      await log.close();
+    }
+  });
 }
 
 async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSignal, log: Log): Promise<void> {
@@ -53,10 +43,4 @@ async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSign
     stop();
   }
   log.info(`${election.identity}: left the election`, { event: "stopped", identity: election.identity });
-}
-
-function isAbort(error: unknown): boolean {
-  return (
-    error instanceof Error && ((error as { code?: string }).code === "Aborted" || error.name === "AbortError")
-  );
 }

@@ -5,7 +5,7 @@ import type { Platform } from "../../platform.ts";
 import { addConnectionOptions, type ConnectionFlags } from "../../shared/connection.ts";
 import { addElectionOptions, type ElectionFlags } from "../../shared/election-options.ts";
 import { addLogOptions, type LogFlags } from "../../shared/log.ts";
-import { addConfigOption, settingsHelp } from "../../shared/settings.ts";
+import { addConfigOption, exitCodesHelp, settingsHelp } from "../../shared/settings.ts";
 import { addTrafficOptions, type TrafficFlags } from "../../shared/traffic-options.ts";
 
 export interface SidecarFlags extends ConnectionFlags, ElectionFlags, LogFlags, TrafficFlags {
@@ -75,11 +75,7 @@ Examples:
   tenure sidecar --election=billing --http=0.0.0.0:4040             # as the leader-elector sidecar was called
   tenure sidecar --follow-file /config/leader --ready-file /tmp/ready   # a person names the pod in a mounted ConfigMap
 
-Exit codes:
-  0  it left when it was asked to
-  1  it could not go on
-  2  the command line is wrong, or there is no cluster
-  3  refused: somebody else has this identity; or no rights, with --fail-when-denied
+${exitCodesHelp}
 
 ${settingsHelp}`,
     )

@@ -10,11 +10,11 @@ import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";
 import { connect, connectionProblems } from "../../shared/connection.ts";
 import { electionFrom, electionProblems, identityFrom } from "../../shared/election-from.ts";
-import { failureOf } from "../../shared/failure.ts";
 import { logLeader } from "../../shared/leader-log.ts";
 import { type Log, logProblems, openLog } from "../../shared/log.ts";
 import { refuse } from "../../shared/problems.ts";
 import { settle } from "../../shared/settings.ts";
+import { untilShutdown } from "../../shared/shutdown.ts";
 import { trafficFrom, trafficProblems } from "../../shared/traffic-from.ts";
 import { inNewWords } from "./classic-flags.ts";
 import type { SidecarFlags } from "./declare.ts";
@@ -37,23 +37,14 @@ export async function sidecar(command: Command, platform: Platform): Promise<voi
   }
   problems.push(...connectionProblems(flags), ...logProblems(flags));
   refuse(problems);
-  const shutdown = new AbortController();
-  const forget = (["SIGINT", "SIGTERM"] as const).map((signal) =>
-    platform.onSignal(signal, () => {
-      // Who asks twice does not want to wait for a server that does not answer.
-      if (shutdown.signal.aborted) platform.exit(1);
-      shutdown.abort();
-    }),
-  );
-  const log = await openLog(flags, platform, 1);
-  try {
-    await (isFollowing ? follow : takePart)(flags, platform, shutdown.signal, log);
-  } catch (error) {
-    if (!shutdown.signal.aborted || !isAbort(error)) throw failureOf(error);
-  } finally {
-    await log.close();
-    for (const end of forget) end();
-  }
+  await untilShutdown(platform, async (signal) => {
+    const log = await openLog(flags, platform, 1);
+    try {
+      await (isFollowing ? follow : takePart)(flags, platform, signal, log);
+    } finally {
+      await log.close();
+    }
+  });
 }
 
 async function takePart(
@@ -116,10 +107,4 @@ async function pause(platform: Platform, ms: number, end: AbortSignal): Promise<
   });
   await Promise.race([over, aborted(end)]);
   cancel();
-}
-
-function isAbort(error: unknown): boolean {
-  return (
-    error instanceof Error && ((error as { code?: string }).code === "Aborted" || error.name === "AbortError")
-  );
 }
