@@ -52,6 +52,18 @@ it("that ends at once is tried again, ever more seldom", async () => {
   expect(watchdog.isReady).toBe(false);
 });
 
+it("has heard when it says so, and has not while it stands still", async () => {
+  const { watchdog } = newWatchdog();
+  watchdog.start();
+  await watchdog.ready();
+  expect(await watchdog.heard()).toBe(true);
+  const { pid = 0 } = watchdog;
+  sendSignal(pid, "SIGSTOP");
+  expect(await watchdog.heard(200)).toBe(false);
+  sendSignal(pid, "SIGCONT");
+  expect(await watchdog.heard()).toBe(true);
+});
+
 it("that was stopped does not keep its supervisor from ending", async () => {
   const { watchdog } = newWatchdog();
   watchdog.start();
