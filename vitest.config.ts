@@ -1,30 +1,20 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-// Tests run on the sources, so that a test never passes on a stale build.
-const packages = [
-  "core",
-  "kube",
-  "election",
-  "supervisor",
-  "traffic",
-  "stream",
-  "sandbox",
-  "cli",
-  "simulator",
-];
-
 /** Whole systems of real processes: `npm run test:processes`. */
 export const processTests = ["run", "operate", "guides", "manifests", "traffic", "stream", "demo"].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
+const root = fileURLToPath(new URL(".", import.meta.url));
+
 export default defineConfig({
   resolve: {
-    alias: packages.map((name) => ({
-      find: `@tenure/${name}`,
-      replacement: fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url)),
-    })),
+    // Tests run on the sources, so that a test never passes on a stale build.
+    alias: [
+      { find: /^@tenure\/([a-z]+)$/, replacement: `${root}packages/$1/src/index.ts` },
+      { find: /^@tenure\/([a-z]+)\/([a-z-]+)$/, replacement: `${root}packages/$1/src/$2.ts` },
+    ],
   },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],

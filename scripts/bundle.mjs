@@ -5,6 +5,7 @@ import { rolldown } from "rolldown";
 
 /** The entry points of each package, as tsc left them in dist. What is imported dynamically stays a file of its own. */
 const packages = {
+  base: { index: "index.js", "virtual-clock": "virtual-clock.js" },
   core: { index: "index.js" },
   kube: { index: "index.js" },
   election: { index: "index.js", thread: "worker/thread.js" },

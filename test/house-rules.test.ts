@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Each imports only what is before it. */
-const layers = ["core", "kube", "election", "supervisor", "traffic", "stream", "sandbox", "cli", "simulator"];
+const layers = ["base", "core", "kube", "election", "supervisor", "traffic", "stream", "sandbox", "cli", "simulator"];
 
 /** Longer files hold more than one thing. */
 const mostLines = 350;

@@ -2,7 +2,8 @@
  * What is to be done next, and when: the only place that decides on time. The machine does what is due; the shell sets
  * its one timer by the earliest entry (G4: at the exact moment, without polling).
  */
-import { dueMs, type Instant } from "./instant.ts";
+import type { Instant } from "@tenure/base";
+import { dueMs } from "./instant.ts";
 import type { Config, State } from "./machine.ts";
 import { durationMs, mayTakeAtMs } from "./questions.ts";
 

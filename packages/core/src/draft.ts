@@ -1,4 +1,5 @@
-import { elapsedMs, type Instant } from "./instant.ts";
+import type { Instant } from "@tenure/base";
+import { elapsedMs } from "./instant.ts";
 import type { Config, Effect, EndReason, Failure, InFlight, Phase, State } from "./machine.ts";
 
 /** One step in the making: the rules write into a copy of the state, which nobody else holds. */

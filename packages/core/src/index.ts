@@ -1,8 +1,8 @@
+export { formatDuration, type Instant, parseDuration } from "@tenure/base";
 export { nextWakeMs } from "./agenda.ts";
-export { formatDuration, parseDuration } from "./duration.ts";
 export { CoreError } from "./errors.ts";
 export { checkIdentity } from "./identity.ts";
-export { clockJumpMs, elapsedMs, type Instant } from "./instant.ts";
+export { clockJumpMs, elapsedMs } from "./instant.ts";
 export type {
   Answer,
   Config,

@@ -1,5 +1,6 @@
+import type { Instant } from "@tenure/base";
 import { describe, expect, it } from "vitest";
-import { acrossJump, clockJumpMs, dueMs, elapsedMs, type Instant } from "./instant.ts";
+import { acrossJump, clockJumpMs, dueMs, elapsedMs } from "./instant.ts";
 
 const at = (monoMs: number, wallMs: number): Instant => ({ monoMs, wallMs });
 

@@ -1,10 +1,5 @@
-/** A moment as one machine sees it. */
-export interface Instant {
-  /** Never goes back, but may stand still while the machine is suspended. */
-  readonly monoMs: number;
-  /** May be set at will, but goes on during a suspension. */
-  readonly wallMs: number;
-}
+/** What follows from the two readings of a clock: how much time has passed, and whether the wall clock jumped. */
+import type { Instant } from "@tenure/base";
 
 /**
  * The most that can have passed since, by either clock. A leader asks this about its own right to work: a suspended

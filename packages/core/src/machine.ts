@@ -2,7 +2,7 @@
  * The words of the state machine: its configuration, state, events and effects.
  * The shell around it performs effects, feeds events, and owns every clock, socket and random number.
  */
-import type { Instant } from "./instant.ts";
+import type { Instant } from "@tenure/base";
 import type { LeaderRecord, LockView } from "./record.ts";
 import type { Timings } from "./timings.ts";
 

@@ -1,5 +1,6 @@
 /** What can be asked of a state at a moment. Each answer asks the clock, never a flag that somebody had to set in time. */
-import { elapsedMs, type Instant } from "./instant.ts";
+import type { Instant } from "@tenure/base";
+import { elapsedMs } from "./instant.ts";
 import type { Attempt, Config, Knowledge, State, Term } from "./machine.ts";
 import { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 

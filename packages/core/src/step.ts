@@ -4,6 +4,8 @@
  * Upholds G1 (mutual exclusion), G2 (tokens), the release rules of G3, and the timing of G4. It does not promise that
  * the shell performs an effect, nor that work stops when told to: it says when it must have, and the shell enforces it.
  */
+
+import type { Instant } from "@tenure/base";
 import { agenda, type Task } from "./agenda.ts";
 import {
   backToNormal,
@@ -19,7 +21,7 @@ import {
   shortestMs,
   spread,
 } from "./draft.ts";
-import { acrossJump, clockJumpMs, type Instant } from "./instant.ts";
+import { acrossJump, clockJumpMs } from "./instant.ts";
 import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./machine.ts";
 import { historyWentBack, observe, observeAbsent } from "./observe.ts";
 import { leaderAt } from "./questions.ts";

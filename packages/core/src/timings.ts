@@ -4,7 +4,7 @@
  *
  *     sent ─── renewInterval ─── renewDeadline (soft end) ─── stopWithin ─── hard deadline ── margin ── leaseDuration
  */
-import { formatDuration, parseDuration } from "./duration.ts";
+import { formatDuration, parseDuration } from "@tenure/base";
 import { CoreError } from "./errors.ts";
 
 export interface TimingOptions {

@@ -4,6 +4,8 @@
  *
  * Does not know what the work is: it tells its owner what happened to the term, and is told when the work has stopped.
  */
+
+import type { Clock } from "@tenure/base";
 import {
   type Answer,
   type Config,
@@ -20,7 +22,6 @@ import {
   validUntil,
   type WritePurpose,
 } from "@tenure/core";
-import type { Clock } from "./clock.ts";
 import { onClockJump } from "./clock-jumps.ts";
 import type { Engine } from "./engine.ts";
 import type { Lock, LockObserver } from "./lock.ts";

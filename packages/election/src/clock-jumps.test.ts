@@ -1,7 +1,7 @@
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { describe, expect, it } from "vitest";
 import { onClockJump } from "./clock-jumps.ts";
 import { newLeader } from "./testing/rig.ts";
-import { VirtualClock } from "./testing/virtual-clock.ts";
 
 function listening(clock: VirtualClock, onTold?: () => void) {
   const heard = { times: 0 };

@@ -6,8 +6,8 @@
  * Upholds its part of G1 (docs/adr/0006): a jump is told within `clockCheckMs` of running time, to every listener, also
  * when another one throws. It may tell of a jump that was just before somebody began to listen.
  */
-import { clockJumpMs, type Instant } from "@tenure/core";
-import type { Clock } from "./clock.ts";
+import type { Clock, Instant } from "@tenure/base";
+import { clockJumpMs } from "@tenure/core";
 
 /**
  * How often the clocks are compared. Timers stand still while a machine is suspended, so after it a deadline would be

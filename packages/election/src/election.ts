@@ -6,18 +6,25 @@
  * Does not promise that code which never asks `term.isValid()` stops within the millisecond after a pause: a storage that
  * checks `term.token` does (G2).
  */
+import {
+  asError,
+  type Clock,
+  Emitter,
+  isAbortOf,
+  onAbort,
+  systemClock,
+  systemRandom,
+  warn,
+} from "@tenure/base";
 import { type Config, type EndReason, type Failure, parseDuration } from "@tenure/core";
 import { Candidate, type Notice } from "./candidate.ts";
-import type { Clock } from "./clock.ts";
-import { Emitter } from "./emitter.ts";
 import type { Engine } from "./engine.ts";
-import { asError, ElectionError, isFromAbort } from "./errors.ts";
+import { ElectionError } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
 import { tell } from "./metrics.ts";
-import { onAbort } from "./on-abort.ts";
 import { checkOptions, type ElectionOptions } from "./options.ts";
 import { overrunMessage } from "./overrun.ts";
-import { endProcess, systemClock, systemRandom, warn } from "./platform.ts";
+import { endProcess } from "./platform.ts";
 import { Term } from "./term.ts";
 
 export interface RunOptions {
@@ -240,7 +247,7 @@ export class Election {
       // The process may have been frozen on its way here.
       if (!term.signal.aborted && term.isValid()) await run.work(term);
     } catch (error) {
-      if (!isFromAbort(error, term.signal)) this.#workThrew(run, error);
+      if (!isAbortOf(term.signal, error)) this.#workThrew(run, error);
     } finally {
       this.#workStopped(run, service);
     }

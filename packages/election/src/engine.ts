@@ -1,5 +1,5 @@
 /** What an Election needs of a candidate, whether it runs in this thread or in one of its own. */
-import type { Instant } from "@tenure/core";
+import type { Instant } from "@tenure/base";
 import type { Command } from "./candidate.ts";
 
 export interface Engine {

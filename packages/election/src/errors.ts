@@ -29,22 +29,3 @@ export class ElectionError extends Error {
     this.reason = facts.reason;
   }
 }
-
-/** Work that ends by passing its signal on ends with that signal's reason, or with an AbortError: no news. */
-export function isFromAbort(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted) return false;
-  return (
-    error === signal.reason ||
-    (error instanceof Error && (error.name === "AbortError" || error.cause === signal.reason))
-  );
-}
-
-/** Whatever was thrown, as an error. */
-export function asError(error: unknown): Error {
-  if (error instanceof Error) return error;
-  try {
-    return new Error(String(error));
-  } catch {
-    return new Error("something was thrown that cannot be shown as text");
-  }
-}

@@ -1,4 +1,5 @@
 /** @tenure/election: of N processes exactly one works. */
+export { type Clock, Emitter, systemClock } from "@tenure/base";
 export {
   CoreError,
   type EndReason,
@@ -10,9 +11,7 @@ export {
   type TimingOptions,
 } from "@tenure/core";
 export { Candidate, type CandidateParts, type Command, type Notice } from "./candidate.ts";
-export type { Clock } from "./clock.ts";
 export { Election, type Health, type RunOptions, type Work } from "./election.ts";
-export { Emitter } from "./emitter.ts";
 export { ElectionError, type ElectionErrorCode } from "./errors.ts";
 export type { ElectionEvents } from "./events.ts";
 export type { Lock, LockObserver, LockSpec } from "./lock.ts";
@@ -23,5 +22,4 @@ export type { ObjectLockOptions } from "./locks/object-lock.ts";
 export { orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export type { ElectionMetrics } from "./metrics.ts";
 export type { ElectionOptions } from "./options.ts";
-export { systemClock } from "./platform.ts";
 export type { Term } from "./term.ts";

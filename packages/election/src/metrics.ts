@@ -1,6 +1,5 @@
+import { asError, warn } from "@tenure/base";
 import type { EndReason, Failure } from "@tenure/core";
-import { asError } from "./errors.ts";
-import { warn } from "./platform.ts";
 
 /** Where an election reports its figures. Every method is optional; none is called on a path that waits for it. */
 export interface ElectionMetrics {

@@ -1,4 +1,6 @@
 /** What an election is set up with, and its check: every problem is named at once, before anything runs. */
+
+import type { Clock } from "@tenure/base";
 import {
   type Config,
   CoreError,
@@ -8,7 +10,6 @@ import {
   resolveTimings,
   type TimingOptions,
 } from "@tenure/core";
-import type { Clock } from "./clock.ts";
 import { ElectionError } from "./errors.ts";
 import type { Lock } from "./lock.ts";
 import type { ElectionMetrics } from "./metrics.ts";

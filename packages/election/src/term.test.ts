@@ -1,8 +1,8 @@
-import type { Instant } from "@tenure/core";
+import type { Instant } from "@tenure/base";
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Term } from "./term.ts";
-import { VirtualClock } from "./testing/virtual-clock.ts";
 
 function newTerm(forMs = 10_000) {
   const clock = new VirtualClock();

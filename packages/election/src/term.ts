@@ -1,5 +1,5 @@
-import { type EndReason, type Instant, isBefore } from "@tenure/core";
-import type { Clock } from "./clock.ts";
+import type { Clock, Instant } from "@tenure/base";
+import { type EndReason, isBefore } from "@tenure/core";
 import { ElectionError } from "./errors.ts";
 
 /** One uninterrupted leadership. Over when its signal aborts; not valid any more at the hard deadline at the latest. */

@@ -6,10 +6,11 @@
  * once, and SIGKILL early enough for everything to be gone at the hard deadline (G1). A loss while the child stops on purpose
  * makes it the second kind.
  */
+
+import { first } from "@tenure/base";
 import { formatDuration } from "@tenure/core";
 import { nextStep, type StintEnd } from "./after.ts";
 import { type Crew, tellDeadline, timeToStopMs } from "./crew.ts";
-import { first } from "./first.ts";
 import type { HealthMonitor } from "./health/monitor.ts";
 import type { TermLike } from "./office.ts";
 import { decideRestart, noRestarts } from "./restarts.ts";

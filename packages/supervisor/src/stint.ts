@@ -2,12 +2,13 @@
  * One child within a term: started, waited for until it is ready, watched, stopped. Resolves with why it ended, when nothing
  * is left of it (B4, B5).
  */
+
+import { first } from "@tenure/base";
 import type { StintEnd } from "./after.ts";
 import { ask } from "./check/run.ts";
 import { type Crew, tellDeadline, timeToStopMs } from "./crew.ts";
 import { inWords, SupervisorError } from "./errors.ts";
 import type { ChildExit } from "./events.ts";
-import { first } from "./first.ts";
 import { HealthMonitor } from "./health/monitor.ts";
 import type { TermLike } from "./office.ts";
 import type { StartedChild } from "./process/manager.ts";

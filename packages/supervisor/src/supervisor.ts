@@ -7,13 +7,13 @@
  * Does not handle signals of this process: whoever owns the process aborts the signal of `run`, and calls `forward`.
  */
 import { constants } from "node:os";
+import { first } from "@tenure/base";
 import { Emitter } from "@tenure/election";
 import type { StintEnd } from "./after.ts";
 import type { Crew } from "./crew.ts";
 import { DeadlineFile } from "./deadline-file.ts";
 import { SupervisorError } from "./errors.ts";
 import type { ChildExit, Outcome, SupervisorEvents, SupervisorStatus } from "./events.ts";
-import { first } from "./first.ts";
 import { Gatekeeper } from "./gatekeeper.ts";
 import type { HealthMonitor } from "./health/monitor.ts";
 import type { TermLike } from "./office.ts";

@@ -3,7 +3,8 @@
  * besides, and decides everything by scanning that history from its beginning. The machine may be stricter than this;
  * it must never be laxer.
  */
-import { elapsedMs, type Instant } from "../instant.ts";
+import type { Instant } from "@tenure/base";
+import { elapsedMs } from "../instant.ts";
 import type { Config, Effect, Event } from "../machine.ts";
 import { isRelease, type LeaderRecord, type LockView, sameRecord } from "../record.ts";
 import type { Write } from "./rig.ts";

@@ -2,8 +2,9 @@
  * One candidate in virtual time: a test says what happens to it and when, and nothing else does. After every step it
  * checks what must hold after every step: the next wake-up is in the future, and one request at most is in flight.
  */
+
+import type { Instant } from "@tenure/base";
 import { nextWakeMs } from "../agenda.ts";
-import type { Instant } from "../instant.ts";
 import type { Answer, Config, Effect, Event, Failure, State } from "../machine.ts";
 import { leaderAt, mayWork } from "../questions.ts";
 import type { LockView } from "../record.ts";

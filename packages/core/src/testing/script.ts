@@ -1,5 +1,5 @@
 /** Runs the histories in testdata. The commands are explained in testdata/README.md. */
-import { parseDuration } from "../duration.ts";
+import { parseDuration } from "@tenure/base";
 import type { Answer, Effect, Failure } from "../machine.ts";
 import type { LockView, Orders } from "../record.ts";
 import { resolveTimings } from "../timings.ts";

@@ -1,5 +1,5 @@
 /** Effects and states in the words of an operator, for the histories in testdata. */
-import { formatDuration } from "../duration.ts";
+import { formatDuration } from "@tenure/base";
 import type { Effect, State } from "../machine.ts";
 import type { LeaderRecord } from "../record.ts";
 import type { Rig } from "./rig.ts";

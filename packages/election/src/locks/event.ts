@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { systemClock } from "@tenure/base";
 import type { LockView } from "@tenure/core";
-import { systemClock } from "../platform.ts";
 import type { KubeObject, ObjectKind } from "./object-lock.ts";
 
 export interface EventFacts {

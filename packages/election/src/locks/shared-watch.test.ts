@@ -1,8 +1,8 @@
+import { settle } from "@tenure/base/virtual-clock";
 import { KubeError } from "@tenure/kube";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
-import { settle } from "../testing/virtual-clock.ts";
 import { ConfigMapLock } from "./annotation.ts";
 import { LeaseLock } from "./lease.ts";
 

@@ -1,7 +1,8 @@
 /** A lock in memory with compare-and-swap, that several candidates share, each by a link that can be broken. */
+
+import type { VirtualClock } from "@tenure/base/virtual-clock";
 import type { Answer, Failure, LeaderRecord, LockView } from "@tenure/core";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
 
 /**
  * What goes wrong with a request: it never arrives, or its answer never does, or that comes when the test says so, or the

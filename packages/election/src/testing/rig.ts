@@ -1,8 +1,9 @@
 /** One candidate on a lock in memory, and what it told its owner. */
+
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { type Config, resolveTimings } from "@tenure/core";
 import { Candidate, type CandidateParts, type Notice } from "../candidate.ts";
 import { type MemoryLock, MemoryServer } from "./memory-lock.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 
 export const config: Config = {
   identity: "a",

@@ -2,7 +2,7 @@
  * What the two threads of an election share without a message: until when the work may run, and when the lock was heard
  * of. A main thread that is too busy to read its messages still gets a right answer from `term.isValid()`.
  */
-import type { Instant } from "@tenure/core";
+import type { Instant } from "@tenure/base";
 
 const slots = { monoUs: 0, wallUs: 1, heardUs: 2 } as const;
 const never = -(2n ** 62n);

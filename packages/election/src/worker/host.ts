@@ -1,6 +1,7 @@
 /** The main thread's end of an election with `worker: true`. */
 import { Worker } from "node:worker_threads";
-import type { Config, Instant } from "@tenure/core";
+import type { Instant } from "@tenure/base";
+import type { Config } from "@tenure/core";
 import type { Command, Notice } from "../candidate.ts";
 import type { Engine } from "../engine.ts";
 import type { LockSpec } from "../lock.ts";

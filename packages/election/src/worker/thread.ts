@@ -3,10 +3,11 @@
  * the process if the main thread has not stopped its work by the hard deadline (G1).
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { systemClock, systemRandom } from "@tenure/base";
 import { Candidate, type Notice } from "../candidate.ts";
 import { lockFromSpec } from "../locks/from-spec.ts";
 import { overrunMessage } from "../overrun.ts";
-import { endProcess, systemClock, systemRandom } from "../platform.ts";
+import { endProcess } from "../platform.ts";
 import { Board } from "./board.ts";
 import type { ToWorker, WorkerSetup } from "./messages.ts";
 

@@ -1,5 +1,5 @@
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { expect, it } from "vitest";
-import { VirtualClock } from "../../../election/src/testing/virtual-clock.ts";
 import { FakeElection } from "../testing/fake-election.ts";
 import { newReplica } from "../testing/replica.ts";
 import { metricsCatalogue } from "./catalogue.ts";

@@ -1,6 +1,6 @@
 import { request } from "node:http";
+import { settle, VirtualClock } from "@tenure/base/virtual-clock";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { settle, VirtualClock } from "../../../election/src/testing/virtual-clock.ts";
 import { FakeElection } from "../testing/fake-election.ts";
 import { ask, type Events, listenTo } from "../testing/http.ts";
 import { type StatusServer, startStatusServer } from "./server.ts";

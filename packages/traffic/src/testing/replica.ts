@@ -1,7 +1,8 @@
 /** One replica of an election in memory and in virtual time. For tests. */
+
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { Election, type ElectionOptions, type Work } from "@tenure/election";
 import { type MemoryLock, MemoryServer } from "../../../election/src/testing/memory-lock.ts";
-import { VirtualClock } from "../../../election/src/testing/virtual-clock.ts";
 
 export interface Replica {
   readonly clock: VirtualClock;

@@ -1,19 +1,19 @@
-/** Time that a test owns. Timers run in order, and the promises that one settles run before the next does. */
-import type { Instant } from "@tenure/core";
-import type { Clock } from "../clock.ts";
+/** A clock for tests: time moves only when the test moves it. */
+import type { Clock, Instant } from "./clock.ts";
+import { nextTurn } from "./platform.ts";
 
 interface Timer {
   readonly atMs: number;
   readonly callback: () => void;
 }
 
-/** More timers than this in one go are a loop. */
+/** More timers than this in one call are a loop. */
 const mostTimers = 200_000;
 
 export class VirtualClock implements Clock {
   readonly #timers = new Set<Timer>();
   #monoMs = 5_000;
-  #wallMs = Date.parse("2030-01-01T00:00:00Z");
+  #wallMs = Date.UTC(2030, 0, 1);
 
   now(): Instant {
     return { monoMs: this.#monoMs, wallMs: this.#wallMs };
@@ -30,11 +30,12 @@ export class VirtualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** The moments at which the armed timers fire, soonest first, counted from now. */
+  /** How long until each armed timer fires, soonest first. */
   get dueInMs(): number[] {
     return [...this.#timers].map(({ atMs }) => atMs - this.#monoMs).sort((a, b) => a - b);
   }
 
+  /** Moves time. Timers fire in order; all promises that one settles continue before the next fires. */
   async pass(ms: number): Promise<void> {
     const endMs = this.#monoMs + ms;
     await settle();
@@ -44,7 +45,7 @@ export class VirtualClock implements Clock {
         undefined,
       );
       if (!next || next.atMs > endMs) {
-        this.#moveTo(endMs);
+        this.#moveTo(Math.max(endMs, this.#monoMs));
         return;
       }
       this.#moveTo(Math.max(next.atMs, this.#monoMs));
@@ -52,25 +53,25 @@ export class VirtualClock implements Clock {
       next.callback();
       await settle();
     }
-    throw new Error(`more than ${mostTimers} timers in ${ms} ms`);
+    throw new Error(`more than ${mostTimers} timers fired in ${ms} ms`);
   }
 
-  /** Passes time until it is so, and fails if it does not come to that. */
-  async until(isSo: () => boolean, withinMs = 120_000): Promise<void> {
+  /** Moves time until the condition holds. Rejects if it does not hold within `withinMs`. */
+  async until(condition: () => boolean, withinMs = 120_000): Promise<void> {
     const endMs = this.#monoMs + withinMs;
     await settle();
-    while (!isSo()) {
-      if (this.#monoMs >= endMs) throw new Error(`it did not come to that within ${withinMs} ms: ${isSo}`);
+    while (!condition()) {
+      if (this.#monoMs >= endMs) throw new Error(`not true within ${withinMs} ms: ${condition}`);
       await this.pass(1);
     }
   }
 
-  /** The process stands still: both clocks go on, and what was due meanwhile runs with the next `pass`. */
+  /** The process stops for a while: both readings move on. Timers that became due fire with the next `pass`. */
   freeze(ms: number): void {
     this.#moveTo(this.#monoMs + ms);
   }
 
-  /** The machine stands still, or somebody sets its clock: only the wall clock moves. */
+  /** The machine is suspended, or somebody sets its clock: only the wall clock moves. */
   suspend(ms: number): void {
     this.#wallMs += ms;
   }
@@ -82,6 +83,6 @@ export class VirtualClock implements Clock {
 }
 
 /** Lets everything run that waits for nothing but promises. */
-export function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+export async function settle(): Promise<void> {
+  await nextTurn();
 }

@@ -1,6 +1,6 @@
 /**
- * Listens to an AbortSignal once for everybody who wants to know: Node takes more than ten listeners on one signal for a
- * leak and warns, and one signal that ends a hundred elections is none. Nothing stays on the signal when nobody listens.
+ * Puts one listener on an AbortSignal for any number of callers. Node warns of a leak when a signal has more than ten
+ * listeners, but one signal may well end a hundred elections. The listener is removed with its last caller.
  */
 import { setMaxListeners } from "node:events";
 
@@ -12,17 +12,17 @@ interface Relay {
 
 const relays = new WeakMap<AbortSignal, Relay>();
 
-/** Calls back when the signal aborts. The result ends it, and may be called any number of times. */
+/** Calls back when the signal aborts. The returned function removes the callback; calling it again has no effect. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const relay = relays.get(signal) ?? newRelay(signal);
-  // One that throws must not keep the others from hearing: a target of events sees to that.
+  // An EventTarget isolates the callbacks from each other: if one throws, the others still run.
   const listener = () => callback();
   relay.target.addEventListener("abort", listener, { once: true });
   relay.count += 1;
-  let isOver = false;
+  let isRemoved = false;
   return () => {
-    if (isOver) return;
-    isOver = true;
+    if (isRemoved) return;
+    isRemoved = true;
     relay.target.removeEventListener("abort", listener);
     relay.count -= 1;
     if (relay.count > 0) return;

@@ -1,4 +1,4 @@
-/** Events in the order in which they happened; a listener that throws harms neither whoever emits nor the others. */
+/** Emits events in order. A listener that throws affects neither the emitter nor the other listeners. */
 export class Emitter<Events extends Record<keyof Events, unknown>> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
   readonly #onListenerError: (error: unknown) => void;
@@ -7,6 +7,7 @@ export class Emitter<Events extends Record<keyof Events, unknown>> {
     this.#onListenerError = onListenerError;
   }
 
+  /** Adds a listener. The returned function removes it. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
@@ -18,7 +19,7 @@ export class Emitter<Events extends Record<keyof Events, unknown>> {
   }
 
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    // A copy: a listener that ends itself and listens again would otherwise hear the same event for ever.
+    // A copy, because a listener that removes itself and adds itself again would otherwise get the same event for ever.
     for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {
         const result: unknown = (listener as (event: Events[Name]) => unknown)(event);

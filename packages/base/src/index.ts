@@ -1,0 +1,24 @@
+/** @tenure/base: what every other package stands on. It depends on nothing but Node. */
+export { Backoff, type BackoffPolicy, backoffMs } from "./backoff.ts";
+export type { Clock, Instant } from "./clock.ts";
+export { formatDuration, parseDuration } from "./duration.ts";
+export { Emitter } from "./emitter.ts";
+export { asError, isAbortOf, messageOf } from "./errors.ts";
+export { onAbort } from "./on-abort.ts";
+export { backgroundClock, processSignals, systemClock, systemRandom, warn } from "./platform.ts";
+export {
+  type Checked,
+  describeProblem,
+  describeProblems,
+  durationProblem,
+  nearest,
+  notPositiveProblem,
+  oneOfProblem,
+  type Problem,
+  quote,
+  readDuration,
+  readWholeNumber,
+  wholeNumberProblem,
+} from "./problems.ts";
+export { type Shutdown, type SignalSource, shutdownOn } from "./shutdown.ts";
+export { after, first, sleep, type Waits, within } from "./wait.ts";
