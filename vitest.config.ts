@@ -1,11 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Whole systems of real processes: `npm run test:processes`. */
-export const processTests = ["run", "operate", "guides", "manifests", "traffic", "stream", "demo"].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
-
 const root = fileURLToPath(new URL(".", import.meta.url));
 
 export default defineConfig({
@@ -22,6 +17,7 @@ export default defineConfig({
     maxWorkers: 2,
     // A deadline, not a pace: a test waits for what it expects, and a busy machine may take its time.
     testTimeout: 30_000,
-    exclude: ["**/node_modules/**", "test/kube/**", ...processTests],
+    // Slower suites have a configuration of their own.
+    exclude: ["**/node_modules/**", "test/kube/**", "test/processes/**"],
   },
 });

@@ -7,7 +7,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   resolve: { ...repository.resolve },
   test: {
-    include: ["conformance", "kube", "traffic", "manifests", "guides"].map(
+    include: ["conformance", "kube", "processes/traffic", "processes/manifests", "processes/guides"].map(
       (folder) => `test/${folder}/**/*.test.ts`,
     ),
     globalSetup: ["test/kube/global-setup.ts"],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { agenda, nextWakeMs, type Task } from "./agenda.ts";
-import type { InFlight, Phase, State, Term } from "./machine.ts";
 import { initialState } from "./step.ts";
 import { held, released } from "./testing/records.ts";
 import { config } from "./testing/rig.ts";
+import type { InFlight, Phase, State, Term } from "./types.ts";
 
 const now = { monoMs: 100_000, wallMs: 900_000 };
 const term: Term = { token: 1n, sent: now, acquireTime: "then", leaseTransitions: 0 };

@@ -4,8 +4,8 @@
  */
 import type { Instant } from "@tenure/base";
 import { dueMs } from "./instant.ts";
-import type { Config, State } from "./machine.ts";
-import { durationMs, mayTakeAtMs } from "./questions.ts";
+import { durationMs, mayTakeAtMs } from "./queries.ts";
+import type { Config, State } from "./types.ts";
 
 export type Task =
   | "abandon"

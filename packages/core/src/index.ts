@@ -3,18 +3,7 @@ export { nextWakeMs } from "./agenda.ts";
 export { CoreError } from "./errors.ts";
 export { checkIdentity } from "./identity.ts";
 export { clockJumpMs, elapsedMs } from "./instant.ts";
-export type {
-  Answer,
-  Config,
-  Effect,
-  EndReason,
-  Event,
-  Failure,
-  State,
-  Term,
-  WritePurpose,
-} from "./machine.ts";
-export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./questions.ts";
+export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./queries.ts";
 export { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 export { initialState, step } from "./step.ts";
 export {
@@ -25,3 +14,14 @@ export {
   type TimingOptions,
   type Timings,
 } from "./timings.ts";
+export type {
+  Answer,
+  Config,
+  Effect,
+  EndReason,
+  Event,
+  Failure,
+  State,
+  Term,
+  WritePurpose,
+} from "./types.ts";

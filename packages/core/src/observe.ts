@@ -2,11 +2,12 @@
  * What follows from a sight of the lock, whether it came as an answer, by the watch or as the echo of our own write.
  * Upholds G1: a sight of anything but our own record ends the term at once, and no term is ever won back by looking.
  */
-import { backToNormal, type Draft, drain, endTerm, invalidate, lose, refuse } from "./draft.ts";
+
 import { elapsedMs } from "./instant.ts";
-import type { Attempt, Knowledge } from "./machine.ts";
-import { attemptOf, durationMs, isToldToStepDown } from "./questions.ts";
+import { attemptOf, durationMs, isToldToStepDown } from "./queries.ts";
 import { type LockView, sameRecord } from "./record.ts";
+import { backToNormal, type Draft, drain, endTerm, invalidate, lose, refuse } from "./transitions.ts";
+import type { Attempt, Knowledge } from "./types.ts";
 
 /** One renewal may have been under way when its process died; a second one proves that a twin lives. */
 const renewalsThatProveATwin = 2;

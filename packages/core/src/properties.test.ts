@@ -1,11 +1,11 @@
 /** Arbitrary histories of one candidate, judged by a slow and obvious model. A failure prints its seed and shrinks. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Answer, Config } from "./machine.ts";
 import { released } from "./testing/records.ts";
 import { config, failure, Rig, verbs } from "./testing/rig.ts";
 import { type Action, action, World } from "./testing/world.ts";
 import { resolveTimings } from "./timings.ts";
+import type { Answer, Config } from "./types.ts";
 
 const seed = Number(process.env.TENURE_PROPERTY_SEED ?? 20_260_801);
 const runs = Number(process.env.TENURE_PROPERTY_RUNS ?? 1_500);

@@ -1,8 +1,8 @@
 /** Requests and their answers: late, missing, contradicting; and that none of them makes a loop. */
 import { describe, expect, it } from "vitest";
-import type { Answer } from "./machine.ts";
 import { annotated, held, record, released, view } from "./testing/records.ts";
 import { leading, ofType, type Respond, Rig, types, verbs, waiting } from "./testing/rig.ts";
+import type { Answer } from "./types.ts";
 
 describe("requests and answers", () => {
   it("a request that is not answered in time is abandoned and repeated", () => {

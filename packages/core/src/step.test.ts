@@ -1,10 +1,10 @@
 /** Starting, stopping, letting go, and what is written. */
 import { describe, expect, it } from "vitest";
-import type { Answer } from "./machine.ts";
 import { sameRecord } from "./record.ts";
 import { annotated, held, record, released, view } from "./testing/records.ts";
 import { leading, ofType, Rig, types, waiting } from "./testing/rig.ts";
 import { LockServer } from "./testing/server.ts";
+import type { Answer } from "./types.ts";
 
 describe("start", () => {
   it("reads the lock", () => expect(types(new Rig().start())).toEqual(["read"]));

@@ -7,6 +7,10 @@
 
 import type { Instant } from "@tenure/base";
 import { agenda, type Task } from "./agenda.ts";
+import { acrossJump, clockJumpMs } from "./instant.ts";
+import { historyWentBack, observe, observeAbsent } from "./observe.ts";
+import { leaderAt } from "./queries.ts";
+import { type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
 import {
   backToNormal,
   campaign,
@@ -20,12 +24,8 @@ import {
   requestFailed,
   shortestMs,
   spread,
-} from "./draft.ts";
-import { acrossJump, clockJumpMs } from "./instant.ts";
-import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./machine.ts";
-import { historyWentBack, observe, observeAbsent } from "./observe.ts";
-import { leaderAt } from "./questions.ts";
-import { type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
+} from "./transitions.ts";
+import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./types.ts";
 
 /** So many unanswered writes are remembered; an older one found in the lock is waited out like a stranger's. */
 const rememberedAttempts = 64;

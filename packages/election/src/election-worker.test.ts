@@ -1,4 +1,4 @@
-/** The main thread's side of worker mode, with a thread in the hands of the test. The real thread: see test/election. */
+/** The main thread's side of worker mode, with a thread in the hands of the test. The real thread: see test/processes/election. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { beforeEach, describe, expect, it, vi } from "vitest";

@@ -95,7 +95,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a lock with the candidate's own identity is taken for its own, as if the process had never died",
     edits: [
       {
-        file: "questions.js",
+        file: "queries.js",
         find: "const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;",
         replace: "const isNobodys = isRelease(record) || record.holderIdentity === config.identity;",
       },
@@ -127,7 +127,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a holder that was emptied by hand is taken for one that let go",
     edits: [
       {
-        file: "questions.js",
+        file: "queries.js",
         find: "const isNobodys = isRelease(record)",
         replace: 'const isNobodys = record.holderIdentity === ""',
       },
@@ -137,7 +137,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a frozen leader asks a flag, not the clock, whether it may go on",
     edits: [
       {
-        file: "questions.js",
+        file: "queries.js",
         find: "return end !== undefined && at.monoMs < end.monoMs && at.wallMs < end.wallMs;",
         replace: "return end !== undefined;",
       },
@@ -152,7 +152,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
         replace: "return now.monoMs - since.monoMs;",
       },
       { file: "instant.js", find: "return jumpMs > 0", replace: "return false" },
-      { file: "questions.js", find: " && at.wallMs < end.wallMs;", replace: ";" },
+      { file: "queries.js", find: " && at.wallMs < end.wallMs;", replace: ";" },
     ],
   },
 };

@@ -5,8 +5,8 @@
  */
 import type { Instant } from "@tenure/base";
 import { elapsedMs } from "../instant.ts";
-import type { Config, Effect, Event } from "../machine.ts";
 import { isRelease, type LeaderRecord, type LockView, sameRecord } from "../record.ts";
+import type { Config, Effect, Event } from "../types.ts";
 import type { Write } from "./rig.ts";
 
 type Entry =

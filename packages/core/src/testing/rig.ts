@@ -5,11 +5,11 @@
 
 import type { Instant } from "@tenure/base";
 import { nextWakeMs } from "../agenda.ts";
-import type { Answer, Config, Effect, Event, Failure, State } from "../machine.ts";
-import { leaderAt, mayWork } from "../questions.ts";
+import { leaderAt, mayWork } from "../queries.ts";
 import type { LockView } from "../record.ts";
 import { initialState, step } from "../step.ts";
 import { resolveTimings } from "../timings.ts";
+import type { Answer, Config, Effect, Event, Failure, State } from "../types.ts";
 import { uid } from "./records.ts";
 
 export type Request = Extract<Effect, { type: "read" | "write" }>;

@@ -1,8 +1,8 @@
 /** Runs the histories in testdata. The commands are explained in testdata/README.md. */
 import { parseDuration } from "@tenure/base";
-import type { Answer, Effect, Failure } from "../machine.ts";
 import type { LockView, Orders } from "../record.ts";
 import { resolveTimings } from "../timings.ts";
+import type { Answer, Effect, Failure } from "../types.ts";
 import { record, uid } from "./records.ts";
 import { failure, type Respond, Rig, type Write } from "./rig.ts";
 import { LockServer } from "./server.ts";

@@ -1,6 +1,7 @@
 /** The API server's part, honestly: one lock object and compare-and-swap. */
-import type { Answer } from "../machine.ts";
+
 import type { LeaderRecord, LockView, Orders } from "../record.ts";
+import type { Answer } from "../types.ts";
 import type { Request, Write } from "./rig.ts";
 
 export type Change =

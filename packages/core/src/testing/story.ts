@@ -1,7 +1,7 @@
 /** Effects and states in the words of an operator, for the histories in testdata. */
 import { formatDuration } from "@tenure/base";
-import type { Effect, State } from "../machine.ts";
 import type { LeaderRecord } from "../record.ts";
+import type { Effect, State } from "../types.ts";
 import type { Rig } from "./rig.ts";
 
 export function describeEffect(effect: Effect): string {

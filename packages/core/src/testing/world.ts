@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import type { Answer, Config, Effect, Event, Failure } from "../machine.ts";
 import { step } from "../step.ts";
+import type { Answer, Config, Effect, Event, Failure } from "../types.ts";
 import { Model } from "./model.ts";
 import { record } from "./records.ts";
 import { failure, type Request, Rig } from "./rig.ts";

@@ -1,4 +1,4 @@
-/** What needs a machine with a wrong clock; every other fault is planted for the command as a process, in test/operate. */
+/** What needs a machine with a wrong clock; every other fault is planted for the command as a process, in test/processes/operate. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,0 +1,107 @@
+/** Real processes on the built package, and what they said. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+export interface Line {
+  readonly what: string;
+  readonly at: number;
+  readonly id: string;
+  readonly [fact: string]: unknown;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stderr: string;
+  readonly at: number;
+}
+
+export interface Member {
+  readonly lines: Line[];
+  readonly exit: Promise<Exit>;
+  /** The first line that says so, from `since` on; fails when it does not come in time. */
+  said(what: string, options?: { readonly since?: number; readonly withinMs?: number }): Promise<Line>;
+  order(line: string): void;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** A short lease. Hard deadline: 1.88 s after the sending of the last confirmed write; renewed every 400 ms. */
+export const shortLease = { leaseDuration: "2s", renewDeadline: "1.4s", retryPeriod: "300ms" };
+export const hardDeadlineMs = 1_880;
+
+/** Children run what was built: it must be what is written. */
+export function checkBuild(): void {
+  for (const name of ["core", "kube", "election"]) {
+    const folder = `${root}packages/${name}`;
+    const sources = readdirSync(`${folder}/src`, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("testing"))
+      .map((path) => statSync(`${folder}/src/${path}`).mtimeMs);
+    const builtAt = statSync(`${folder}/bundle/index.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (Math.max(...sources) > builtAt)
+      throw new Error(`packages/${name} is older than its sources: npm run build`);
+  }
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends what a failed test left behind. */
+export function endAll(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+export function startMember(options: object): Member {
+  const script = fileURLToPath(new URL("member.mjs", import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify({ ...shortLease, ...options })], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  running.add(child);
+  const lines: Line[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const check of waiting) check();
+  };
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(JSON.parse(line) as Line);
+    wake();
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  const exit = new Promise<Exit>((resolve) => {
+    child.once("close", (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal, stderr, at: Date.now() });
+      wake();
+    });
+  });
+  const said: Member["said"] = (what, { since = 0, withinMs = 8_000 } = {}) =>
+    new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(timer);
+        waiting.delete(check);
+        act();
+      };
+      const fail = () =>
+        settle(() =>
+          reject(new Error(`nobody said "${what}" but ${JSON.stringify(lines.slice(-8))} and ${stderr}`)),
+        );
+      const check = () => {
+        const line = lines.find((candidate) => candidate.what === what && candidate.at >= since);
+        if (line) settle(() => resolve(line));
+        else if (!running.has(child)) fail();
+      };
+      const timer = setTimeout(fail, withinMs);
+      waiting.add(check);
+      check();
+    });
+  return {
+    lines,
+    exit,
+    said,
+    order: (line) => void child.stdin.write(`${line}\n`),
+    kill: (signal) => void child.kill(signal),
+  };
+}

@@ -1,0 +1,36 @@
+/** What the manifests call tenure with is what tenure takes. */
+import { expect, test } from "vitest";
+import { tenureArguments } from "../../../packages/cli/src/commands/manifests/arguments.ts";
+import { checkOptions, trafficModes } from "../../../packages/cli/src/commands/manifests/options.ts";
+import { problemsOf } from "../../repository/docs/command-line.ts";
+
+const combinations = (["run", "sidecar"] as const).flatMap((mode) =>
+  trafficModes.map((traffic) => ({ mode, traffic })),
+);
+
+test.each(combinations)("$mode, $traffic", (options) => {
+  const checked = checkOptions({
+    name: "a",
+    namespace: "b",
+    image: "c",
+    port: 80,
+    command: ["x", "--y"],
+    ...options,
+  });
+  const words = [...tenureArguments(checked), ...(options.mode === "run" ? ["--", ...checked.command] : [])];
+  expect(problemsOf(words)).toEqual([]);
+});
+
+test("a flag that does not exist would have been seen", () => {
+  expect(problemsOf(["run", "--lease-lock-nam=a", "--", "x", "--y"])).toEqual([
+    "run has no --lease-lock-nam=a",
+  ]);
+  expect(problemsOf(["manifests", "--name", "a"])).toEqual([
+    "manifests needs --namespace",
+    "manifests needs --image",
+  ]);
+  expect(problemsOf(["status"])).toEqual(["status needs 1 arguments: 0"]);
+  expect(problemsOf(["sandbox", "--port", "x"]).join()).toContain("whole number");
+  expect(problemsOf(["nothing"])).toEqual(["there is no command nothing"]);
+  expect(problemsOf(["sandbox", "faults", "add", "latency=2000", "--resource", "leases"])).toEqual([]);
+});

@@ -1,0 +1,68 @@
+/**
+ * The Dockerfile as far as it can be judged without building it, which needs Docker: what a linter would say, and that all
+ * that it copies is there. Building and running it is not tested here.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+interface Instruction {
+  readonly name: string;
+  readonly value: string;
+}
+
+const instructions: Instruction[] = readFileSync(`${root}deploy/Dockerfile`, "utf8")
+  .replace(/^\s*#.*\n/gm, "")
+  .replace(/\\\n/g, " ")
+  .split("\n")
+  .filter((line) => line.trim() !== "")
+  .map((line) => {
+    const [, name = "", value = ""] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+    return { name, value };
+  });
+const all = (name: string) => instructions.filter((each) => each.name === name).map(({ value }) => value);
+const lastStage = instructions.slice(instructions.map(({ name }) => name).lastIndexOf("FROM"));
+const last = (name: string) => lastStage.filter((each) => each.name === name).at(-1)?.value;
+
+test("is made of instructions that Docker knows", () => {
+  const known = ["FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "ENTRYPOINT", "CMD"];
+  expect(instructions.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test("has stages, and each image is pinned and meets what the packages need", () => {
+  const froms = all("FROM");
+  expect(froms.length).toBeGreaterThan(1);
+  for (const from of froms) expect(from).toMatch(/^node:20\.\d+-alpine3\.\d+( AS \w+)?$/);
+  const { engines } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+  expect(engines.node).toBe(">=20.11");
+  expect(Number(/^node:20\.(\d+)/.exec(froms[0] as string)?.[1])).toBeGreaterThanOrEqual(11);
+});
+
+test("copies only what is there, or what a stage made", () => {
+  const stages = all("FROM").map((from) => / AS (\w+)$/.exec(from)?.[1]);
+  for (const copy of all("COPY")) {
+    const words = copy.split(/\s+/);
+    const from = /^--from=(\w+)$/.exec(words[0] as string)?.[1];
+    if (from) expect(stages).toContain(from);
+    else for (const source of words.slice(0, -1)) expect(existsSync(root + source), source).toBe(true);
+  }
+});
+
+test("what is copied is not kept out by the file of what to ignore", () => {
+  const ignore = readFileSync(`${root}deploy/Dockerfile.dockerignore`, "utf8").split("\n");
+  for (const copy of all("COPY").filter((each) => !each.startsWith("--from"))) {
+    for (const source of copy.split(/\s+/).slice(0, -1)) expect(ignore).toContain(`!${source}`);
+  }
+});
+
+test("runs as nobody, by number, as the manifests do", () => {
+  expect(last("USER")).toBe("65532:65532");
+});
+
+test("starts tenure without a shell, as process 1", () => {
+  expect(JSON.parse(last("ENTRYPOINT") as string)).toEqual(["tenure"]);
+  expect(existsSync(`${root}packages/cli/bin/tenure.mjs`)).toBe(true);
+  expect(all("RUN").join("\n")).toContain("/opt/tenure/packages/cli/bin/tenure.mjs /usr/local/bin/tenure");
+});

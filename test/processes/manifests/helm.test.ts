@@ -1,0 +1,102 @@
+/**
+ * The Helm chart renders what `tenure manifests` prints, for every combination, and refuses what it refuses. Where there is
+ * no helm these tests are skipped, and say so: https://helm.sh/docs/intro/install, or with Go
+ * `go install helm.sh/helm/v3/cmd/helm@v3.18.4`. TENURE_HELM names one that is not on PATH.
+ */
+import { execFile, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { loadAll } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { objectsFor } from "../../../packages/cli/src/commands/manifests/objects.ts";
+import {
+  type ManifestOptions,
+  modes,
+  trafficModes,
+} from "../../../packages/cli/src/commands/manifests/options.ts";
+import { connectForLocks, type LockTarget } from "../../conformance/locks-target.ts";
+import type { Body } from "../../conformance/target.ts";
+import { byName, collectionOf, known } from "./resources.ts";
+
+const chart = fileURLToPath(new URL("../../../deploy/helm/tenure", import.meta.url));
+const helm = process.env.TENURE_HELM ?? "helm";
+const hasHelm = spawnSync(helm, ["version"]).status === 0;
+if (!hasHelm) console.warn("helm is not on PATH, nor named by TENURE_HELM: the chart is not rendered");
+
+async function template(values: Partial<ManifestOptions>): Promise<Body[]> {
+  const { name = "billing", namespace = "prod", ...rest } = values;
+  const sets = Object.entries(rest).map(([key, value]) => `--set-json=${key}=${JSON.stringify(value)}`);
+  const args = ["template", name, chart, "--namespace", namespace, "--kube-version", "1.33.0", ...sets];
+  const { stdout } = await promisify(execFile)(helm, args);
+  return (loadAll(stdout) as Body[]).filter(Boolean);
+}
+
+const refusal = (values: Partial<ManifestOptions>): Promise<string> =>
+  template({ ...base, ...values }).then(
+    () => "accepted",
+    (error) => error.stderr as string,
+  );
+
+const base = { image: "registry.example/billing:1", command: ["node", "worker.js"] };
+
+describe.skipIf(!hasHelm)("the Helm chart", () => {
+  let to: LockTarget;
+  let namespace: string;
+  beforeAll(async () => {
+    to = await connectForLocks();
+    namespace = await to.target.namespace();
+  });
+  afterAll(() => to.close());
+
+  const combinations = modes.flatMap((mode) => trafficModes.map((traffic) => ({ mode, traffic })));
+
+  test.each(combinations)("renders what tenure manifests prints: $mode, $traffic", async (options) => {
+    const values = { ...base, ...options, port: 3000, namespace };
+    const rendered = await template(values);
+    expect(byName(rendered)).toEqual(byName(objectsFor({ name: "billing", ...values })));
+    for (const object of known(rendered, to.target.isSandbox)) {
+      const path = `${collectionOf(object)}?dryRun=All&fieldValidation=Strict`;
+      const { status, body } = await to.target.request("POST", path, object);
+      expect({ kind: object.kind, status, body }).toMatchObject({ status: 201 });
+    }
+  });
+
+  test.each([
+    { replicas: 5, stopTimeout: 60, statusPort: 9000 },
+    { gracePeriod: 90 },
+    { strategy: "recreate" as const },
+    { maxUnavailable: 1, maxSurge: "50%" },
+    { mode: "library" as const, command: [] },
+    { mode: "sidecar" as const, command: [], tenureImage: "registry.example/tenure:2" },
+    { traffic: "ready-file" as const, port: 80, maxUnavailable: "100%" },
+  ])("takes the same options: %o", async (options) => {
+    const values = { ...base, ...options };
+    const rendered = await template(values);
+    expect(byName(rendered)).toEqual(byName(objectsFor({ name: "billing", namespace: "prod", ...values })));
+  });
+
+  test.each([
+    [{ command: [] }, "mode run needs command"],
+    [{ traffic: "label" }, "traffic label needs port"],
+    [{ port: 8081 }, "must differ"],
+    [{ gracePeriod: 27 }, "27 < 25 + 5"],
+    [{ image: "" }, "image"],
+    [{ traffic: "dns" }, "traffic"],
+    [{ replica: 3 }, "replica"],
+    [{ traffic: "ready-file", port: 80, maxUnavailable: 2 }, "a rollout would never end"],
+    [{ traffic: "configmap", port: 80, maxUnavailable: "67%" }, "set maxUnavailable to 3"],
+  ] as [Partial<ManifestOptions>, string][])("refuses %o", async (values, expected) => {
+    expect(await refusal(values)).toContain(expected);
+  });
+
+  test("helm lint has nothing to say against it", async () => {
+    const { stdout } = await promisify(execFile)(helm, [
+      "lint",
+      "--strict",
+      chart,
+      '--set-json=image="x:1"',
+      '--set-json=command=["x"]',
+    ]);
+    expect(stdout).toContain("0 chart(s) failed");
+  });
+});

@@ -1,0 +1,193 @@
+/** Workers as processes: what the service and the network see of their end. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startSandbox } from "@tenure/sandbox";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { countTwice } from "../../../examples/demo/journals.mjs";
+import { startService } from "../../../examples/stream-worker/service.mjs";
+import { atTheEnd, closeAll, freePort, until } from "./support.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tenure-worker-"));
+  atTheEnd(() => rm(folder, { recursive: true }));
+});
+afterEach(closeAll);
+
+/** A service that floods, and a wire to it that notes how connections end. */
+async function flood() {
+  const said: string[] = [];
+  const service = await startService({
+    rate: Number.POSITIVE_INFINITY,
+    total: 200_000,
+    log: (line) => said.push(line),
+  });
+  atTheEnd(() => service.close());
+  const ends: string[] = [];
+  const tap = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
+    const far = connect({ port: service.port, host: "127.0.0.1", noDelay: true, allowHalfOpen: true });
+    near.on("end", () => ends.push("end"));
+    near.on("error", (error: NodeJS.ErrnoException) => ends.push(String(error.code)));
+    far.on("error", () => near.destroy());
+    near.pipe(far);
+    far.pipe(near);
+    near.on("close", () => far.destroy());
+  });
+  tap.listen(0, "127.0.0.1");
+  await once(tap, "listening");
+  atTheEnd(() => tap.close());
+  return { service, said, ends, address: `127.0.0.1:${(tap.address() as AddressInfo).port}` };
+}
+
+function start(program: string, args: string[], token = 1, stdio: "pipe" | "ipc" = "pipe") {
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
+    cwd: root,
+    env: { ...process.env, TENURE_TOKEN: String(token), TENURE_IDENTITY: `worker-${token}` },
+    stdio: ["ignore", "pipe", "pipe", ...(stdio === "ipc" ? (["ipc"] as const) : [])],
+  });
+  atTheEnd(() => child.kill("SIGKILL"));
+  const output = { out: "", err: "" };
+  child.stdout?.on("data", (text) => (output.out += text));
+  child.stderr?.on("data", (text) => (output.err += text));
+  const exited = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+  return { child, output, exited };
+}
+
+describe("a shutdown under load", () => {
+  it("finishes what is in flight; the service logs a leave and the network a clean end", async () => {
+    const { service, said, ends, address } = await flood();
+    const journal = join(folder, "journal-1");
+    const { child, exited, output } = start("examples/stream-worker/worker.mjs", [
+      ...["--server", address, "--concurrency", "8", "--work-ms", "5", "--journal", journal],
+    ]);
+    await until(() => service.ledger.finished > 200, "two hundred orders");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(output.err).toContain("every message in flight was finished; the server ended the stream");
+    const { begun } = await countTwice(folder);
+    expect(begun).toBe(service.ledger.finished);
+    expect(service.ledger).toMatchObject({ left: 1, dropped: 0, refused: 0 });
+    expect(said.at(-1)).toBe("worker-1 leaves: the stream is ended");
+    await until(() => ends.length > 0, "the end of the connection");
+    expect(ends).toEqual(["end"]);
+  });
+
+  it("without a call to take leave cancels the stream, and the connection still ends clean", async () => {
+    const { service, ends, address } = await flood();
+    const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address]);
+    await until(() => service.ledger.finished > 100, "a hundred orders");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(output.err).toContain("every message in flight was finished; the stream was cancelled");
+    // Every order that the service took was one that the worker knew to be finished: none was cut in the middle.
+    expect(output.out.match(/finished \d+/g)).toHaveLength(service.ledger.finished);
+    await until(() => service.ledger.dropped === 1, "the end of the stream");
+    await until(() => ends.length > 0, "the end of the connection");
+    expect(ends).toEqual(["end"]);
+  });
+
+  it("with a stuck handler ends at the timeout and says so", async () => {
+    const { address } = await flood();
+    const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address, "hangs"]);
+    await until(() => output.out.includes("hangs on 8"), "eight stuck handlers");
+    const startedMs = Date.now();
+    child.kill("SIGTERM");
+    expect(await exited).toEqual({ code: 1, signal: null });
+    expect(Date.now() - startedMs).toBeGreaterThan(900);
+    expect(output.err).toContain("8 messages were still in flight when the drain time was over");
+  });
+
+  it("is cut short by a second signal", async () => {
+    const { address } = await flood();
+    const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address, "hangs"]);
+    await until(() => output.out.includes("hangs on 8"), "eight stuck handlers");
+    child.kill("SIGTERM");
+    await until(() => output.err.includes("SIGTERM: shutting down"), "the first signal");
+    child.kill("SIGTERM");
+    expect((await exited).code).toBe(1);
+    expect(output.err).toContain("SIGTERM again: ending at once");
+  });
+});
+
+describe("a worker under tenure run", () => {
+  it("is ready and healthy by grpc.health.v1, and hands over on SIGTERM", { timeout: 60_000 }, async () => {
+    const { service, address } = await flood();
+    const sandbox = await startSandbox();
+    atTheEnd(() => sandbox.close());
+    const kubeconfig = join(folder, "kubeconfig");
+    await sandbox.writeKubeconfig(kubeconfig);
+    const health = `127.0.0.1:${await freePort()}`;
+    const { child, exited, output } = start("packages/cli/bin/tenure.mjs", [
+      ...["run", "--kubeconfig", kubeconfig, "--lease-lock-name", "orders", "--id", "a"],
+      ...["--ready", `grpc://${health}/ready`, "--health", `grpc://${health}`, "--health-period", "100ms"],
+      ...["--log-format", "json", "--child-shutdown", "20s", "--child-drain", "15s", "--"],
+      ...[process.execPath, "examples/stream-worker/worker.mjs", "--server", address, "--health", health],
+    ]);
+    await until(() => output.err.includes('"phase":"leader"'), "leadership", 30_000);
+    await until(() => service.ledger.finished > 100, "a hundred orders");
+    expect(output.err).not.toContain('"healthy":false');
+    child.kill("SIGTERM");
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(service.ledger).toMatchObject({ left: 1, dropped: 0 });
+    expect(service.ledger.workers).toEqual({ a: service.ledger.finished });
+  });
+});
+
+describe("a worker", () => {
+  it("says that it is ready by IPC, and exits although its parent lives", async () => {
+    const { address } = await flood();
+    const { child, exited } = start("examples/stream-worker/worker.mjs", ["--server", address], 1, "ipc");
+    expect((await once(child, "message"))[0]).toBe("ready");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual({ code: 0, signal: null });
+  });
+
+  it("that was replaced is refused, and ends", async () => {
+    const { service, address } = await flood();
+    const old = start("examples/stream-worker/worker.mjs", ["--server", address, "--work-ms", "5"], 7);
+    await until(() => service.ledger.finished > 20, "some orders");
+    const successor = start("examples/stream-worker/worker.mjs", ["--server", address, "--work-ms", "5"], 8);
+    expect((await old.exited).code).toBe(1);
+    expect(old.output.err).toContain("token 7 is stale: 8 has been seen");
+    expect(service.ledger.twice).toBe(0);
+    successor.child.kill("SIGTERM");
+    expect((await successor.exited).code).toBe(0);
+  });
+
+  it.skipIf(!hasPython)(
+    "in another language: appends to a file, refuses to when it was replaced, stops on SIGTERM",
+    async () => {
+      const file = join(folder, "ledger.txt");
+      const python = (token: number) =>
+        spawn("python3", ["examples/stream-worker/worker.py", file, "0.05"], {
+          cwd: root,
+          env: { ...process.env, TENURE_TOKEN: String(token), TENURE_IDENTITY: `python-${token}` },
+          stdio: ["ignore", "ignore", "pipe"],
+        });
+      const read = () => readFile(file, "utf8").catch(() => "");
+      const old = python(3);
+      atTheEnd(() => old.kill("SIGKILL"));
+      while (!(await read()).includes("3 python-3 2"))
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      const successor = python(4);
+      atTheEnd(() => successor.kill("SIGKILL"));
+      expect(await once(old, "exit")).toEqual([1, null]);
+      successor.kill("SIGTERM");
+      const [code] = await once(successor, "exit");
+      const lines = (await read()).trim().split("\n");
+      expect(code).toBe(0);
+      expect(lines.map((line) => Number(line.split(" ")[2]))).toEqual(lines.map((_, index) => index + 1));
+      const tokens = lines.map((line) => Number(line.split(" ")[0]));
+      expect(tokens).toEqual([...tokens].sort());
+      expect(tokens.at(-1)).toBe(4);
+    },
+  );
+});

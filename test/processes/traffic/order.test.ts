@@ -1,0 +1,106 @@
+/**
+ * A supervisor, its child and all the gates together: the child is ready, then it is in traffic; the child has stopped, then
+ * it is out of traffic, then the lease is released. The child takes its time with both, so that another order would show.
+ */
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Election, LeaseLock } from "@tenure/election";
+import { KubeClient, loadConfig } from "@tenure/kube";
+import { parseReady, Supervisor } from "@tenure/supervisor";
+import { endpointSlice, leaderConfigMap, podLabel, prepareGates, readyFile } from "@tenure/traffic";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { connectForLocks, type LockTarget } from "../../conformance/locks-target.ts";
+import { electionName, rules, timings } from "./replicas.ts";
+import { Witness } from "./witness.ts";
+
+/** Half a second to get ready and half a second to stop, and says when it was. */
+const child = `
+const { appendFileSync, writeFileSync } = require("node:fs");
+const [log, ready] = process.argv.slice(1);
+const say = (what) => appendFileSync(log, what + " " + Date.now() + "\\n");
+setTimeout(() => { say("ready"); writeFileSync(ready, ""); }, 500);
+process.on("SIGTERM", () => setTimeout(() => { say("stopped"); process.exit(0); }, 500));
+setInterval(() => {}, 1000);
+`;
+
+let connection: LockTarget;
+let witness: Witness | undefined;
+let folder: string;
+let client: KubeClient | undefined;
+
+beforeAll(async () => {
+  connection = await connectForLocks();
+  folder = await mkdtemp(join(tmpdir(), "tenure-order-"));
+}, 60_000);
+afterEach(async () => {
+  await witness?.end();
+  client?.close();
+});
+afterAll(async () => {
+  await connection?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("child ready, into traffic; child stopped, out of traffic, lease released", async () => {
+  const { target } = connection;
+  const namespace = await target.namespace();
+  const kubeconfig = await connection.serviceAccount(namespace, rules);
+  await target.request("POST", `/api/v1/namespaces/${namespace}/services`, {
+    metadata: { name: electionName },
+    spec: { ports: [{ port: 80 }] },
+  });
+  await target.request("POST", `/api/v1/namespaces/${namespace}/pods`, {
+    metadata: { name: "web-0" },
+    spec: { containers: [{ name: "app", image: "app:1" }] },
+  });
+  witness = new Witness(connection.kubeconfig);
+  await witness.start(namespace);
+  client = new KubeClient(() => loadConfig({ kubeconfig }));
+  const errors: string[] = [];
+  const onError = (error: Error) => void errors.push(error.message);
+  const common = { client, namespace, pod: "web-0", election: electionName, onError };
+  const inTrafficFile = join(folder, "in-traffic");
+  const gates = [
+    readyFile({ path: inTrafficFile, onError }),
+    podLabel(common),
+    endpointSlice({ ...common, service: electionName, address: "10.1.0.1" }),
+    leaderConfigMap(common),
+  ];
+  await prepareGates(gates);
+  const lock = new LeaseLock({ namespace, name: electionName, kubeconfig });
+  const election = new Election({ ...timings, lock, identity: "web-0", onOverrun: "report" });
+  const [log, isReady] = [join(folder, "log"), join(folder, "child-is-ready")];
+  await writeFile(log, "");
+  const supervisor = new Supervisor({
+    election,
+    command: process.execPath,
+    args: ["-e", child, log, isReady],
+    gates,
+    ready: parseReady(`file:${isReady}`),
+  });
+  supervisor.on("error", ({ error }) => onError(error));
+  const shutdown = new AbortController();
+  const run = supervisor.run({ signal: shutdown.signal });
+  await witness.until(() => witness?.isReached("web-0") === true, "in traffic");
+  const fileAtMs = (await stat(inTrafficFile)).mtimeMs;
+  shutdown.abort();
+  expect(await run).toMatchObject({ exitCode: 0, killed: false });
+  await witness.until(() => witness?.lease.at(-1)?.pods.length === 0, "released");
+  const said = Object.fromEntries(
+    (await readFile(log, "utf8"))
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ")),
+  );
+  await expect(stat(inTrafficFile)).rejects.toThrow("ENOENT");
+  expect(fileAtMs).toBeGreaterThanOrEqual(Number(said.ready) - 2);
+  for (const [way, sights] of Object.entries(witness.ways)) {
+    const [entered, left] = sights.filter(({ pods }, index) => pods.length > 0 || index > 0);
+    expect(entered?.wallMs, `${way} after the child was ready`).toBeGreaterThanOrEqual(Number(said.ready));
+    expect(left?.wallMs, `${way} after the child had stopped`).toBeGreaterThanOrEqual(Number(said.stopped));
+    const released = witness.lease.at(-1)?.revision ?? 0n;
+    expect(left?.revision, `${way} before the lease`).toBeLessThan(released);
+  }
+  expect(errors).toEqual([]);
+}, 30_000);

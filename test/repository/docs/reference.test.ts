@@ -1,0 +1,50 @@
+/** docs/reference says what the commands declare. */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { metricsCatalogue } from "@tenure/traffic";
+import { describe, expect, test } from "vitest";
+import type { Platform } from "../../../packages/cli/src/platform.ts";
+import { declareProgram } from "../../../packages/cli/src/run.ts";
+import { childVariables, nobody, pages, variables } from "../../../scripts/reference.mjs";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const program = () => declareProgram(nobody as unknown as Platform);
+const read = (file: string) => readFileSync(`${root}docs/reference/${file}`, "utf8");
+
+describe("docs/reference is up to date (else: npm run build && node scripts/reference.mjs)", () => {
+  test.each(Object.entries(pages(program(), metricsCatalogue)))("%s", (file, text) => {
+    expect(read(file)).toBe(text);
+  });
+});
+
+test("every command and every flag that is not hidden is there", () => {
+  const text = read("flags.md");
+  const commands = program().commands.filter((command) => command.name() !== "help");
+  expect(commands.length).toBeGreaterThan(8);
+  for (const command of commands) {
+    const [, section = ""] =
+      new RegExp(`\\n## tenure ${command.name()}\\n([\\s\\S]*?)(\\n## |$)`).exec(text) ?? [];
+    for (const option of command.options.filter(({ hidden }) => !hidden))
+      expect(section).toContain(option.long);
+  }
+});
+
+test("every variable that a package asks for is there", () => {
+  const known = new Set([...Object.values(variables).flatMap(Object.keys), ...childVariables]);
+  // Handed to credential plugins, to processes that a sandbox starts for, and to tests of a build.
+  for (const internal of ["KUBERNETES_EXEC_INFO", "TENURE_TEST", "TENURE_CHILD_MARKER"]) known.add(internal);
+  const asked = new Set<string>();
+  for (const path of readdirSync(`${root}packages`, { recursive: true, encoding: "utf8" })) {
+    if (!/^[a-z]+\/src\/.*\.ts$/.test(path) || path.endsWith(".test.ts") || path.includes("/testing/"))
+      continue;
+    const text = readFileSync(`${root}packages/${path}`, "utf8");
+    for (const [, called, field] of text.matchAll(
+      /\benv(?:ironment)?\("([A-Z_]+)"\)|\benv\.([A-Z_]{3,})\b/g,
+    )) {
+      asked.add((called ?? field) as string);
+    }
+  }
+  expect([...asked].filter((name) => !known.has(name))).toEqual([]);
+  for (const name of childVariables)
+    expect(read("environment.md")).toMatch(new RegExp(`\`${name}\` \\| \\S`));
+});
