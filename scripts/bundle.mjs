@@ -12,6 +12,8 @@ const packages = {
   // The watchdog is a program of its own, looked for under this name beside whoever starts it.
   supervisor: { index: "index.js", main: "watchdog/main.js" },
   traffic: { index: "index.js" },
+  status: { index: "index.js" },
+  testkit: { index: "index.js" },
 };
 
 for (const [name, entries] of Object.entries(packages)) {

@@ -14,9 +14,11 @@ const layers = [
   "election",
   "supervisor",
   "traffic",
+  "status",
   "stream",
   "sandbox",
   "cli",
+  "testkit",
   "simulator",
 ];
 
@@ -66,7 +68,9 @@ describe.each(present)("packages/%s", (name) => {
     const allowed = layers.slice(0, layers.indexOf(name));
     const imports = sources
       .filter(({ path }) => isShipped(path))
-      .flatMap(({ text }) => [...text.matchAll(/from "@tenure\/([a-z]+)"|import\("@tenure\/([a-z]+)"\)/g)])
+      .flatMap(({ text }) => [
+        ...text.matchAll(/from "@tenure\/([a-z]+)[/"]|import\("@tenure\/([a-z]+)[/"]/g),
+      ])
       .map(([, named, dynamic]) => named ?? dynamic);
     expect(imports.filter((imported) => !allowed.includes(imported as string))).toEqual([]);
   });

@@ -14,6 +14,11 @@ export class Emitter<Events extends Record<keyof Events, unknown>> {
     return () => listeners.delete(listener);
   }
 
+  /** How many listeners there are, for all events together. */
+  get size(): number {
+    return [...this.#listeners.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   has(name: keyof Events): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0;
   }

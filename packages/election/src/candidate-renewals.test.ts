@@ -3,9 +3,9 @@
  * Whatever gets lost on the way, a leader that renews every second does not write two.
  */
 import { type LeaderRecord, resolveTimings } from "@tenure/core";
+import type { Fault } from "@tenure/testkit";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Fault } from "./testing/memory-lock.ts";
 import { config, newRig } from "./testing/rig.ts";
 
 const timings = resolveTimings({ leaseDuration: "3s", renewDeadline: "2s", retryPeriod: "400ms" });

@@ -1,7 +1,8 @@
 /** What a candidate makes of a watch: up, down, silent, defective. */
+
+import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { Lock, LockObserver } from "./lock.ts";
-import { recordOf } from "./testing/memory-lock.ts";
 import { newLeader, newRig, type Rig } from "./testing/rig.ts";
 
 /** A candidate on a lock that `b` holds, and the watch in the hands of the test. */

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { LockView } from "@tenure/core";
+import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
-import { recordOf } from "./testing/memory-lock.ts";
 import { config, newLeader, newRig } from "./testing/rig.ts";
 
 describe("effects", () => {

@@ -114,7 +114,7 @@ describe("the check", () => {
     const first = await newLeader();
     const { clock } = first;
     const perLeader = clock.armed - 1;
-    const { MemoryServer } = await import("./testing/memory-lock.ts");
+    const { MemoryServer } = await import("@tenure/testkit");
     const leaders = [first];
     for (let index = 1; index < 20; index++)
       leaders.push(await newLeader({ server: new MemoryServer(clock) }));

@@ -1,10 +1,10 @@
 /** What an election tells: events in order, figures, announcements, health, and who leads. */
 
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer, recordOf } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
 import type { ElectionMetrics } from "./metrics.ts";
 import { aborted, newLeadingMember, newMember } from "./testing/elections.ts";
-import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
 
 describe("events", () => {
   it("come in the order in which things happened", async () => {

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer } from "@tenure/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { newMember } from "./testing/elections.ts";
-import { MemoryServer } from "./testing/memory-lock.ts";
 
 const warnings: Error[] = [];
 const onWarning = (warning: Error) => void warnings.push(warning);

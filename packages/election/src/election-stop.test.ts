@@ -1,9 +1,9 @@
 /** The end of a run, at every moment at which it can come. */
 import { getEventListeners } from "node:events";
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer, recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import { newLeadingMember, newMember, untilAborted } from "./testing/elections.ts";
-import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
 
 describe("stop", () => {
   it("before the run: nothing is asked of the lock, also in a second run", async () => {

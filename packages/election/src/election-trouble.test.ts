@@ -1,10 +1,10 @@
 /** Overruns, twins and refusals. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer, recordOf } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
 import type { Election } from "./election.ts";
 import { newLeadingMember, newMember } from "./testing/elections.ts";
-import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
 
 const ended = vi.hoisted(() => ({ messages: [] as string[] }));
 vi.mock("./platform.ts", async (original) => ({

@@ -1,10 +1,10 @@
 /** How work may end, and what its election makes of it. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer, recordOf } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
 import { Election } from "./election.ts";
 import { aborted, newLeadingMember, newMember, sleep, untilAborted } from "./testing/elections.ts";
-import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
 
 describe("work that ends by itself", () => {
   it("hands over: the lock is released, and its candidate keeps out for the cool-down", async () => {

@@ -1,12 +1,12 @@
 /** The main thread's side of worker mode, with a thread in the hands of the test. The real thread: see test/processes/election. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer } from "@tenure/testkit";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Notice } from "./candidate.ts";
 import { Election, type Work } from "./election.ts";
 import type { LockSpec } from "./lock.ts";
 import { aborted } from "./testing/elections.ts";
-import { MemoryServer } from "./testing/memory-lock.ts";
 import { Board } from "./worker/board.ts";
 import type { WorkerSetup } from "./worker/messages.ts";
 

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer, recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import { newLeadingMember, newMember, sleep, untilAborted } from "./testing/elections.ts";
-import { MemoryServer, recordOf } from "./testing/memory-lock.ts";
 
 function three() {
   const server = new MemoryServer(new VirtualClock());

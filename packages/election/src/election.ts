@@ -22,25 +22,16 @@ import type { Engine } from "./engine.ts";
 import { ElectionError } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
 import { tell } from "./metrics.ts";
-import { checkOptions, type ElectionOptions } from "./options.ts";
+import { checkOptions, type ElectionOptions, type RunOptions, type Work } from "./options.ts";
 import { overrunMessage } from "./overrun.ts";
 import { endProcess } from "./platform.ts";
 import { Term } from "./term.ts";
-
-export interface RunOptions {
-  /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. */
-  readonly signal?: AbortSignal;
-  /** End after the first term, however it ended; reject if the work threw. @default false */
-  readonly once?: boolean;
-}
 
 export interface Health {
   readonly healthy: boolean;
   /** One sentence for people. */
   readonly message: string;
 }
-
-export type Work = (term: Term) => unknown;
 
 interface Run {
   readonly work: Work;

@@ -11,7 +11,7 @@ export {
   type TimingOptions,
 } from "@tenure/core";
 export { Candidate, type CandidateParts, type Command, type Notice } from "./candidate.ts";
-export { Election, type Health, type RunOptions, type Work } from "./election.ts";
+export { Election, type Health } from "./election.ts";
 export { ElectionError, type ElectionErrorCode } from "./errors.ts";
 export type { ElectionEvents } from "./events.ts";
 export type { Lock, LockObserver, LockSpec } from "./lock.ts";
@@ -21,5 +21,5 @@ export { MigrationLock } from "./locks/migration.ts";
 export type { ObjectLockOptions } from "./locks/object-lock.ts";
 export { orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export type { ElectionMetrics } from "./metrics.ts";
-export type { ElectionOptions } from "./options.ts";
-export type { Term } from "./term.ts";
+export type { ElectionOptions, RunOptions, Work } from "./options.ts";
+export { Term } from "./term.ts";

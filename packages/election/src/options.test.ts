@@ -1,10 +1,10 @@
 import { VirtualClock } from "@tenure/base/virtual-clock";
+import { MemoryServer } from "@tenure/testkit";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Election } from "./election.ts";
 import { ElectionError } from "./errors.ts";
 import { checkOptions, type ElectionOptions } from "./options.ts";
-import { MemoryServer } from "./testing/memory-lock.ts";
 
 const lock = new MemoryServer(new VirtualClock()).link();
 

@@ -14,6 +14,7 @@ import { ElectionError } from "./errors.ts";
 import type { Lock } from "./lock.ts";
 import type { ElectionMetrics } from "./metrics.ts";
 import { environment } from "./platform.ts";
+import type { Term } from "./term.ts";
 
 export interface ElectionOptions extends TimingOptions {
   /** Where the record lives. */
@@ -44,6 +45,15 @@ export interface ElectionOptions extends TimingOptions {
   readonly clock?: Clock;
   /** A number in [0, 1). @default Math.random */
   readonly random?: () => number;
+}
+
+export type Work = (term: Term) => unknown;
+
+export interface RunOptions {
+  /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. */
+  readonly signal?: AbortSignal;
+  /** End after the first term, however it ended; reject if the work threw. @default false */
+  readonly once?: boolean;
 }
 
 export function checkOptions(options: ElectionOptions): Config {

@@ -1,12 +1,11 @@
 /**
- * - `InvalidOptions`: a gate or a server cannot be set up as it was asked to.
+ * - `InvalidOptions`: a gate cannot be set up as it was asked to.
  * - `CannotOpen`: this replica could not be put into traffic.
  * - `CannotClose`: it could not be taken out of traffic in its time; a successor does that.
  * - `Fenced`: a later term has already been here, so that this one must not.
  * - `Taken`: what a gate would write belongs to somebody else.
  * - `Mended`: what a gate had written was changed by somebody, and is right again. A notice, not a failure.
  * - `CannotFollow`: who is named by hand cannot be read.
- * - `CannotListen`: the status server has no address.
  */
 export type TrafficErrorCode =
   | "InvalidOptions"
@@ -15,8 +14,7 @@ export type TrafficErrorCode =
   | "Fenced"
   | "Taken"
   | "Mended"
-  | "CannotFollow"
-  | "CannotListen";
+  | "CannotFollow";
 
 /** The one error class of this package. */
 export class TrafficError extends Error {

@@ -1,9 +1,11 @@
 /** The order in which work, gates and lease come and go. In virtual time, on whole elections. */
+
+import { sleep } from "@tenure/base";
+import { newReplica } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { Gate } from "./gate.ts";
 import { closeGates, type InTrafficOptions, inTraffic, openGates, prepareGates } from "./in-traffic.ts";
 import { newTerm } from "./testing/cluster.ts";
-import { newReplica, sleep } from "./testing/replica.ts";
 
 interface FakeGate extends Gate {
   openMs: number;

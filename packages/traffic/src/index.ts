@@ -29,11 +29,5 @@ export {
   openGates,
   prepareGates,
 } from "./in-traffic.ts";
-export { type MetricEntry, metricsCatalogue } from "./metrics/catalogue.ts";
-export { PrometheusMetrics, type PrometheusOptions } from "./metrics/prometheus.ts";
 export { electionLabel, electionLabelValue, roleLabel, sinceAnnotation, tokenAnnotation } from "./names.ts";
 export { endpointSliceRules, followConfigMapRules, leaderConfigMapRules, podLabelRules } from "./rbac.ts";
-export type { Status, StatusEvent } from "./status/board.ts";
-export { type ListenAddress, parseListenAddress } from "./status/listen-address.ts";
-export { type StatusServer, type StatusServerOptions, startStatusServer } from "./status/server.ts";
-export { type ChildState, type ReadyMode, readyModes, type StatusSource } from "./status/source.ts";

@@ -1,22 +1,25 @@
 /** The gates and the status server that the flags describe. All that is wrong with them is named at once. */
 import { readFile } from "node:fs/promises";
 import type { Election } from "@tenure/election";
+import {
+  PrometheusMetrics,
+  parseListenAddress,
+  type ReadyMode,
+  readyModes,
+  StatusError,
+  type StatusServer,
+  type StatusSource,
+  startStatusServer,
+} from "@tenure/status";
 import type { Supervisor } from "@tenure/supervisor";
 import {
   endpointSlice,
   type Gate,
   type GivenPorts,
   leaderConfigMap,
-  PrometheusMetrics,
-  parseListenAddress,
   podLabel,
   prepareGates,
-  type ReadyMode,
   readyFile,
-  readyModes,
-  type StatusServer,
-  type StatusSource,
-  startStatusServer,
   TrafficError,
 } from "@tenure/traffic";
 import { CliError } from "../errors.ts";
@@ -187,7 +190,7 @@ function asUsage<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw error instanceof TrafficError ? new CliError("USAGE", error.message, { cause: error }) : error;
+    throw isSetupError(error) ? new CliError("USAGE", error.message, { cause: error }) : error;
   }
 }
 
@@ -195,6 +198,10 @@ async function explained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw error instanceof TrafficError ? new CliError("FAILED", error.message, { cause: error }) : error;
+    throw isSetupError(error) ? new CliError("FAILED", error.message, { cause: error }) : error;
   }
+}
+
+function isSetupError(error: unknown): error is Error {
+  return error instanceof TrafficError || error instanceof StatusError;
 }

@@ -1,9 +1,9 @@
 import { settle } from "@tenure/base/virtual-clock";
 import type { LeaderRecord } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
+import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
-import { recordOf } from "../testing/memory-lock.ts";
 import { fromPath, mine, open, released, signal, toPath, view } from "../testing/migration.ts";
 import { MigrationLock } from "./migration.ts";
 

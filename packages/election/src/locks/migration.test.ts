@@ -1,8 +1,8 @@
 import type { LeaderRecord } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
+import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { Lock } from "../lock.ts";
-import { recordOf } from "../testing/memory-lock.ts";
 import {
   found,
   fromPath,

@@ -1,11 +1,11 @@
 /** Whole elections in virtual time: each member has its own link to one lock, and notes what it does in the lock's log. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
-import { Election, type RunOptions, type Work } from "../election.ts";
+import { type MemoryLock, MemoryServer } from "@tenure/testkit";
+import { Election } from "../election.ts";
 import type { ElectionEvents } from "../events.ts";
-import type { ElectionOptions } from "../options.ts";
+import type { ElectionOptions, RunOptions, Work } from "../options.ts";
 import type { Term } from "../term.ts";
-import { type MemoryLock, MemoryServer } from "./memory-lock.ts";
 
 export interface Member {
   readonly election: Election;

@@ -1,10 +1,10 @@
 /** A MigrationLock over a ConfigMap and a Lease in memory. */
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
+import { recordOf } from "@tenure/testkit";
 import { ConfigMapLock, leaderAnnotation } from "../locks/annotation.ts";
 import { LeaseLock } from "../locks/lease.ts";
 import { MigrationLock } from "../locks/migration.ts";
 import { FakeApi } from "./fake-api.ts";
-import { recordOf } from "./memory-lock.ts";
 
 export const { signal } = new AbortController();
 export const fromPath = "/api/v1/namespaces/ns/configmaps/lock";

@@ -2,8 +2,8 @@
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { type Config, resolveTimings } from "@tenure/core";
+import { type MemoryLock, MemoryServer } from "@tenure/testkit";
 import { Candidate, type CandidateParts, type Notice } from "../candidate.ts";
-import { type MemoryLock, MemoryServer } from "./memory-lock.ts";
 
 export const config: Config = {
   identity: "a",

@@ -5,7 +5,8 @@
  */
 import { parseDuration } from "@tenure/core";
 import type { Term } from "@tenure/election";
-import { inTraffic, type StatusSource } from "@tenure/traffic";
+import type { StatusSource } from "@tenure/status";
+import { inTraffic } from "@tenure/traffic";
 import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";
 import { connect, connectionProblems } from "../../shared/connection.ts";

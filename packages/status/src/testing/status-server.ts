@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type StatusServer, type StatusServerOptions, startStatusServer } from "../status/server.ts";
-import { FakeElection } from "./fake-election.ts";
+import { VirtualClock } from "@tenure/base/virtual-clock";
+import { ScriptedElection } from "@tenure/testkit";
+import { type StatusServer, type StatusServerOptions, startStatusServer } from "../server.ts";
 
 export class StatusRig {
-  readonly election = new FakeElection();
+  /** Its time stands still, so that the time left of a term is exact. */
+  readonly election = new ScriptedElection({ clock: new VirtualClock() });
   /** How often somebody stepped down. */
   stepped = 0;
   server: StatusServer | undefined;

@@ -2,10 +2,11 @@
  * The figures of an election for Prometheus. prom-client is loaded only when one of these is made, and its registry is not
  * the global one: an application that has metrics of its own keeps them apart.
  */
+
+import { systemClock } from "@tenure/base";
 import type { Clock, ElectionMetrics, EndReason, Failure } from "@tenure/election";
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { systemClock } from "../platform.ts";
-import type { StatusSource } from "../status/source.ts";
+import type { StatusSource } from "../source.ts";
 import { type MetricName, metricsCatalogue } from "./catalogue.ts";
 
 export interface PrometheusOptions {

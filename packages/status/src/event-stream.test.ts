@@ -1,19 +1,19 @@
 import { request } from "node:http";
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
+import { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { FakeElection } from "../testing/fake-election.ts";
-import { ask, type Events, listenTo } from "../testing/http.ts";
 import { type StatusServer, startStatusServer } from "./server.ts";
+import { ask, type Events, listenTo } from "./testing/http.ts";
 
-let election: FakeElection;
+let election: ScriptedElection;
 let clock: VirtualClock;
 let server: StatusServer;
 let phase: string;
 let changed: () => void;
 
 beforeEach(async () => {
-  election = new FakeElection();
   clock = new VirtualClock();
+  election = new ScriptedElection({ clock });
   phase = "follower";
   server = await startStatusServer({
     listen: "127.0.0.1:0",
@@ -39,7 +39,7 @@ it("the state comes first, then every change, with the whole state each time", a
   await events.until(1);
   expect([events.names[0], events.data[0]?.name]).toEqual(["state", "b"]);
   election.follow(undefined);
-  election.lead(9n);
+  election.win({ token: 9n });
   await events.until(3);
   expect(events.names).toEqual(["state", "leader-changed", "leader-changed"]);
   expect(events.data.map(({ name, isLeader }) => [name, isLeader])).toEqual([
@@ -57,8 +57,8 @@ it("the state comes first, then every change, with the whole state each time", a
 
 it("a leader that is asked to stop is told of at once, before the lease is gone", async () => {
   const events = await open();
-  election.lead();
-  election.beginEnd();
+  election.win({ token: 7n, lastsMs: 9_000 });
+  election.askToStop();
   await events.until(3);
   expect(events.names.slice(1)).toEqual(["leader-changed", "leader-changed"]);
   expect(events.data[2]).toMatchObject({ name: "", isLeader: false });
@@ -72,10 +72,9 @@ it.each([
   "renewals are told often enough, and not each of them: $told in 20 s of $leaseMs ms",
   async ({ leaseMs, told }) => {
     const events = await open();
-    election.remainingMs = leaseMs;
-    election.lead();
+    election.win({ lastsMs: leaseMs });
     for (let second = 0; second < 20; second++) {
-      election.renew();
+      election.renew(leaseMs);
       await clock.pass(1_000);
     }
     await events.until(2 + told);

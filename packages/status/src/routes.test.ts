@@ -1,12 +1,12 @@
 import { join } from "node:path";
+import type { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FakeElection } from "../testing/fake-election.ts";
-import { ask } from "../testing/http.ts";
-import { StatusRig } from "../testing/status-server.ts";
 import type { StatusServerOptions } from "./server.ts";
+import { ask } from "./testing/http.ts";
+import { StatusRig } from "./testing/status-server.ts";
 
 let rig: StatusRig;
-let election: FakeElection;
+let election: ScriptedElection;
 
 beforeEach(async () => {
   rig = await StatusRig.make();
@@ -42,8 +42,8 @@ describe("/ and /leader", () => {
 
   it("while this replica leads: the token as text, and the seconds left", async () => {
     const address = await start();
-    election.lead(12345678901234567890n);
-    election.remainingMs = 12_345;
+    election.win({ token: 12345678901234567890n });
+    election.setRemaining(12_345);
     expect(await json(address)).toMatchObject({
       name: "a",
       isLeader: true,
@@ -55,8 +55,8 @@ describe("/ and /leader", () => {
 
   it("a leader that is ending its term names nobody, though it holds the lease", async () => {
     const address = await start();
-    election.lead();
-    election.beginEnd();
+    election.win({ token: 7n, lastsMs: 9_000 });
+    election.askToStop();
     expect(await json(address)).toMatchObject({
       name: "",
       leader: null,
@@ -68,8 +68,8 @@ describe("/ and /leader", () => {
 
   it("a leader whose time has run out names nobody, even if nobody told it so", async () => {
     const address = await start();
-    election.lead();
-    election.remainingMs = 0;
+    election.win({ token: 7n, lastsMs: 9_000 });
+    election.setRemaining(0);
     expect(await json(address)).toMatchObject({ name: "", isLeader: false, token: null });
   });
 
@@ -84,7 +84,7 @@ describe("/healthz", () => {
   it("200 while healthy, 503 with a sentence otherwise", async () => {
     const address = await start();
     expect(await ask(address, "/healthz")).toMatchObject({ status: 200, body: "ok: waiting\n" });
-    election.healthNow = { healthy: false, message: "nothing heard of lease prod/web for 31 s" };
+    election.nextHealth = { healthy: false, message: "nothing heard of lease prod/web for 31 s" };
     expect(await ask(address, "/healthz?verbose")).toMatchObject({
       status: 503,
       body: "unhealthy: nothing heard of lease prod/web for 31 s\n",
@@ -100,9 +100,9 @@ describe("/readyz", () => {
   it("leader: only the leader is", async () => {
     const address = await start({ readyMode: "leader" });
     expect((await ask(address, "/readyz")).status).toBe(503);
-    election.lead();
+    election.win({ token: 7n, lastsMs: 9_000 });
     expect((await ask(address, "/readyz")).status).toBe(200);
-    election.remainingMs = 0;
+    election.setRemaining(0);
     expect((await ask(address, "/readyz")).status).toBe(503);
   });
 
@@ -110,7 +110,7 @@ describe("/readyz", () => {
     let ready = false;
     const source = { election, child: () => ({ ready }) };
     const address = await start({ readyMode: "child-ready", source });
-    election.lead();
+    election.win({ token: 7n, lastsMs: 9_000 });
     expect((await ask(address, "/readyz")).status).toBe(503);
     ready = true;
     expect((await ask(address, "/readyz")).status).toBe(200);
@@ -121,7 +121,7 @@ describe("/readyz", () => {
 
 describe("POST /step-down", () => {
   it("over TCP without a token is refused, with the way out", async () => {
-    election.lead();
+    election.win({ token: 7n, lastsMs: 9_000 });
     const { status, body } = await ask(await start(), "/step-down", { method: "POST" });
     expect(status).toBe(403);
     expect(body).toContain("Start it with --status-token-file, or with --status unix:PATH");
@@ -131,7 +131,7 @@ describe("POST /step-down", () => {
   it("takes the token, and no other, and heeds that it rotates", async () => {
     let token = "first\n";
     const address = await start({ token: async () => token });
-    election.lead();
+    election.win({ token: 7n, lastsMs: 9_000 });
     const post = async (given?: string) => {
       const headers: Record<string, string> = given === undefined ? {} : { authorization: given };
       return ask(address, "/step-down", { method: "POST", headers });
@@ -151,7 +151,7 @@ describe("POST /step-down", () => {
   });
 
   it("a token that cannot be read opens nothing", async () => {
-    election.lead();
+    election.win({ token: 7n, lastsMs: 9_000 });
     const address = await start({ token: () => Promise.reject(new Error("ENOENT")) });
     const headers = { authorization: "Bearer x" };
     expect((await ask(address, "/step-down", { method: "POST", headers })).status).toBe(500);
@@ -161,7 +161,7 @@ describe("POST /step-down", () => {
   it("on a unix socket needs none; who does not lead cannot step down", async () => {
     const address = await start({ listen: `unix:${join(rig.folder, "s")}` });
     expect((await ask(address, "/step-down", { method: "POST" })).status).toBe(409);
-    election.lead();
+    election.win({ token: 7n, lastsMs: 9_000 });
     expect((await ask(address, "/step-down", { method: "POST" })).status).toBe(202);
     expect(rig.stepped).toBe(1);
   });

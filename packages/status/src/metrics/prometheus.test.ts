@@ -1,7 +1,6 @@
 import { VirtualClock } from "@tenure/base/virtual-clock";
+import { newReplica, ScriptedElection } from "@tenure/testkit";
 import { expect, it } from "vitest";
-import { FakeElection } from "../testing/fake-election.ts";
-import { newReplica } from "../testing/replica.ts";
 import { metricsCatalogue } from "./catalogue.ts";
 import { PrometheusMetrics } from "./prometheus.ts";
 
@@ -67,11 +66,11 @@ it("a whole life: a term, renewals, a step-down, a loss", async () => {
 
 it("handovers are measured from the word to stop until the release", async () => {
   const clock = new VirtualClock();
-  const election = new FakeElection();
+  const election = new ScriptedElection({ clock });
   const metrics = await PrometheusMetrics.create({ name: "web", clock });
   const end = metrics.observe({ election });
-  election.lead();
-  election.beginEnd();
+  election.win({ token: 7n, lastsMs: 9_000 });
+  election.askToStop();
   await clock.pass(3_000);
   election.end();
   await clock.pass(500);
@@ -80,7 +79,7 @@ it("handovers are measured from the word to stop until the release", async () =>
   expect(figure(text, "tenure_handover_duration_seconds_sum")).toBe(3);
   expect(figure(text, "tenure_leaderless_seconds_sum")).toBe(0.5);
   end();
-  expect(election.listening).toBe(0);
+  expect(election.listeners).toBe(0);
 });
 
 it("a leader that has to read before it can renew is counted as client-go counts it", async () => {
@@ -94,7 +93,7 @@ it("a leader that has to read before it can renew is counted as client-go counts
 it("restarts of the child only grow, though a supervisor counts them anew with each term", async () => {
   let restarts = 0;
   const metrics = await PrometheusMetrics.create({ name: "web" });
-  metrics.observe({ election: new FakeElection(), child: () => ({ ready: true, restarts }) });
+  metrics.observe({ election: new ScriptedElection(), child: () => ({ ready: true, restarts }) });
   const seen: (number | undefined)[] = [];
   for (const count of [0, 2, 3, 1, 1]) {
     restarts = count;
@@ -104,11 +103,11 @@ it("restarts of the child only grow, though a supervisor counts them anew with e
 });
 
 it("is unhealthy when the election is", async () => {
-  const election = new FakeElection();
+  const election = new ScriptedElection();
   const metrics = await PrometheusMetrics.create({ name: "web" });
   metrics.observe({ election });
   expect(figure(await metrics.render(), "tenure_healthy")).toBe(1);
-  election.healthNow = { healthy: false, message: "cut off" };
+  election.nextHealth = { healthy: false, message: "cut off" };
   expect(figure(await metrics.render(), "tenure_healthy")).toBe(0);
 });
 

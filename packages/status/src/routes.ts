@@ -1,7 +1,7 @@
 /** What each path of the status server answers. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { messageOf } from "../errors.ts";
+import { messageOf } from "@tenure/base";
 import type { StatusBoard } from "./board.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { ReadyMode, StatusSource } from "./source.ts";

@@ -5,10 +5,10 @@
  * Not promised: that an answer is still true when it arrives. What must not be done twice is fenced by its token.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Clock } from "@tenure/election";
-import { messageOf, TrafficError } from "../errors.ts";
-import { systemClock } from "../platform.ts";
+import type { Clock } from "@tenure/base";
+import { messageOf, systemClock } from "@tenure/base";
 import { StatusBoard } from "./board.ts";
+import { StatusError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import { addressOf, listen } from "./listen.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -97,7 +97,7 @@ function check(options: StatusServerOptions): ListenAddress {
       problems.push(`${name} must be a whole number above 0: ${value}`);
   }
   if (problems.length > 0 || typeof address === "string")
-    throw new TrafficError("InvalidOptions", `Cannot start the status server: ${problems.join("; ")}.`);
+    throw new StatusError("InvalidOptions", `Cannot start the status server: ${problems.join("; ")}.`);
   return address;
 }
 

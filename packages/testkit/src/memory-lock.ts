@@ -2,7 +2,7 @@
 
 import type { VirtualClock } from "@tenure/base/virtual-clock";
 import type { Answer, Failure, LeaderRecord, LockView } from "@tenure/core";
-import type { Lock, LockObserver, LockSpec } from "../lock.ts";
+import type { Lock, LockObserver, LockSpec } from "@tenure/election";
 
 /**
  * What goes wrong with a request: it never arrives, or its answer never does, or that comes when the test says so, or the

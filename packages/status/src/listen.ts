@@ -2,7 +2,8 @@
 import { chmod, lstat, rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { messageOf, TrafficError } from "../errors.ts";
+import { messageOf } from "@tenure/base";
+import { StatusError } from "./errors.ts";
 import type { ListenAddress } from "./listen-address.ts";
 
 /** Whoever shares a group with this process, as containers of a pod do by fsGroup, may connect. */
@@ -58,7 +59,7 @@ async function isLeftover(path: string): Promise<boolean> {
   });
 }
 
-function explained(error: unknown, address: ListenAddress): TrafficError {
+function explained(error: unknown, address: ListenAddress): StatusError {
   const where = address.kind === "unix" ? `unix:${address.path}` : `${address.host ?? ""}:${address.port}`;
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: "something else listens there; stop that, or choose another address",
@@ -68,7 +69,7 @@ function explained(error: unknown, address: ListenAddress): TrafficError {
     ENOENT: "the folder of the socket does not exist",
   };
   const code = (error as NodeJS.ErrnoException).code ?? "";
-  return new TrafficError(
+  return new StatusError(
     "CannotListen",
     `Cannot serve the status on ${where}: ${reasons[code] ?? messageOf(error)}.`,
     { cause: error },

@@ -1,19 +1,20 @@
-/** One replica of an election in memory and in virtual time. For tests. */
-
+/** One replica of an election, with an in-memory lock and a virtual clock. */
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { Election, type ElectionOptions, type Work } from "@tenure/election";
-import { type MemoryLock, MemoryServer } from "../../../election/src/testing/memory-lock.ts";
+import { type MemoryLock, MemoryServer } from "./memory-lock.ts";
 
 export interface Replica {
   readonly clock: VirtualClock;
   readonly lock: MemoryLock;
   readonly election: Election;
-  /** What happened to the lock, and what a test notes beside it. */
+  /** What happened to the lock, in order. A test can add its own entries. */
   readonly log: string[];
+  /** Overruns and errors of the election, in order. */
   readonly events: string[];
   readonly isDone: boolean;
-  /** How many terms began. */
+  /** How many terms have started. */
   readonly terms: number;
+  /** Campaigns. By default the work waits until its signal aborts. */
   run(work?: Work): void;
   stop(): void;
 }
@@ -56,8 +57,4 @@ export function newReplica(options: Partial<ElectionOptions> = {}): Replica {
     },
     stop: () => shutdown.abort(),
   };
-}
-
-export function sleep(clock: VirtualClock, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.at(clock.now().monoMs + ms, resolve));
 }

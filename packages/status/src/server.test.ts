@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import type { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FakeElection } from "../testing/fake-election.ts";
-import { ask, rawSocket } from "../testing/http.ts";
-import { StatusRig } from "../testing/status-server.ts";
 import { type StatusServerOptions, startStatusServer } from "./server.ts";
+import { ask, rawSocket } from "./testing/http.ts";
+import { StatusRig } from "./testing/status-server.ts";
 
 let rig: StatusRig;
-let election: FakeElection;
+let election: ScriptedElection;
 
 beforeEach(async () => {
   rig = await StatusRig.make();
@@ -74,7 +74,7 @@ describe("where it listens", () => {
       message: `Cannot serve the status on 127.0.0.1:${port}: something else listens there; stop that, or choose another address.`,
     });
     other.close();
-    expect(election.listening).toBe(0);
+    expect(election.listeners).toBe(0);
   });
 
   it(":0 is every interface", async () => {
@@ -126,6 +126,6 @@ describe("where it listens", () => {
     const socket = await rawSocket(address);
     await rig.server?.close();
     await socket.ended;
-    expect(election.listening).toBe(0);
+    expect(election.listeners).toBe(0);
   });
 });
