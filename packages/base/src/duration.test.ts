@@ -60,7 +60,8 @@ describe("formatDuration", () => {
     [1_001, "1001ms"],
     [14_750, "14.75s"],
     [59_990, "59.99s"],
-    [86_400_000, "1440m"],
+    [86_400_000, "24h"],
+    [5_400_000, "1.5h"],
     [0, "0ms"],
     [2 / 3, "0.667ms"],
   ])("writes %d ms as %s", (ms, text) => expect(formatDuration(ms)).toBe(text));

@@ -18,6 +18,7 @@ export function parseDuration(text: unknown): number | undefined {
 
 /** The shortest way to write a duration: 15000 is "15s", 1500 is "1.5s", 90000 is "1.5m". */
 export function formatDuration(ms: number): string {
+  if (ms >= 3_600_000 && ms % 360_000 === 0) return `${ms / 3_600_000}h`;
   if (ms >= 60_000 && ms % 6_000 === 0) return `${ms / 60_000}m`;
   if (ms >= 1_000 && ms % 10 === 0) return `${ms / 1_000}s`;
   return `${Math.round(ms * 1_000) / 1_000}ms`;

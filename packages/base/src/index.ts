@@ -8,9 +8,11 @@ export { onAbort } from "./on-abort.ts";
 export { backgroundClock, processSignals, systemClock, systemRandom, warn } from "./platform.ts";
 export {
   type Checked,
+  checked,
   describeProblem,
   describeProblems,
   durationProblem,
+  expectValid,
   nearest,
   notPositiveProblem,
   oneOfProblem,

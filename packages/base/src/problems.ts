@@ -22,6 +22,16 @@ export type Checked<T> =
   | { readonly value: T; readonly problems: readonly [] }
   | { readonly value: undefined; readonly problems: readonly Problem[] };
 
+export function checked<T>(value: T, problems: readonly Problem[]): Checked<T> {
+  return problems.length === 0 ? { value, problems: [] } : { value: undefined, problems };
+}
+
+/** The value of a check that must succeed. Throws an error that names every problem. */
+export function expectValid<T>({ value, problems }: Checked<T>): T {
+  if (problems.length > 0) throw new Error(`${describeProblems(problems).join("; ")}.`);
+  return value as T;
+}
+
 /** One sentence without a full stop: "renewDeadline must be less than leaseDuration (15s), but is 20s". */
 export function describeProblem(
   { field, rule, limit, value, fix }: Problem,

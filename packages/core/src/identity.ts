@@ -1,30 +1,38 @@
-import { CoreError } from "./errors.ts";
+import { type Checked, type Problem, quote } from "@tenure/base";
 
-/** As long as the longest pod name; a longer identity is a value that got lost on its way here. */
+/** The length of the longest pod name. A longer identity is some other value that was passed by mistake. */
 const longestIdentity = 253;
 
-/** The identity, or an error that says what is wrong with it. It must differ between any two live candidates. */
-export function checkIdentity(identity: unknown): string {
+/** The identity, or what is wrong with it. Every two live candidates must have different identities. */
+export function checkIdentity(identity: unknown): Checked<string> {
   const problem = identityProblem(identity);
-  if (problem) throw new CoreError("InvalidIdentity", [problem]);
-  return identity as string;
+  return problem
+    ? { value: undefined, problems: [{ field: "identity", ...problem }] }
+    : { value: identity as string, problems: [] };
 }
 
-function identityProblem(identity: unknown): string | undefined {
+function identityProblem(identity: unknown): Omit<Problem, "field"> | undefined {
   if (identity === undefined || identity === null || identity === "") {
-    return "identity must not be empty: set POD_NAME by the downward API (fieldRef metadata.name), or pass identity";
+    return {
+      rule: "must not be empty",
+      fix: "set POD_NAME with the downward API (fieldRef metadata.name), or pass {identity}",
+    };
   }
-  if (typeof identity !== "string") return `identity must be a string: ${typeof identity}`;
-  const quoted = JSON.stringify(identity.length > 40 ? `${identity.slice(0, 40)}…` : identity);
+  if (typeof identity !== "string")
+    return { rule: "must be a string", value: `a value of type ${typeof identity}` };
+  const value = quote(identity);
   if (identity.length > longestIdentity) {
-    return `identity must have at most ${longestIdentity} characters: ${quoted} has ${identity.length}`;
+    return {
+      rule: `must have at most ${longestIdentity} characters`,
+      value: `${value} with ${identity.length} characters`,
+    };
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check looks for control characters
   if (/[\u0000-\u001f\u007f\u0085\u2028\u2029]/.test(identity)) {
-    return `identity must not contain line breaks or control characters: ${quoted}`;
+    return { rule: "must not contain line breaks or control characters", value };
   }
-  // Half of a pair of code units does not survive the wire: a candidate would not know its own record again.
-  if (/\p{Surrogate}/u.test(identity)) return `identity must be well-formed Unicode: ${quoted}`;
-  if (identity.trim() !== identity) return `identity must not begin or end with white space: ${quoted}`;
+  // A lone surrogate changes on its way through JSON, and the candidate would not recognise its own record.
+  if (/\p{Surrogate}/u.test(identity)) return { rule: "must be well-formed Unicode", value };
+  if (identity.trim() !== identity) return { rule: "must not begin or end with white space", value };
   return undefined;
 }

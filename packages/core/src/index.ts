@@ -1,12 +1,12 @@
 export { formatDuration, type Instant, parseDuration } from "@tenure/base";
 export { nextWakeMs } from "./agenda.ts";
-export { CoreError } from "./errors.ts";
 export { checkIdentity } from "./identity.ts";
 export { clockJumpMs, elapsedMs } from "./instant.ts";
 export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./queries.ts";
 export { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 export { initialState, step } from "./step.ts";
 export {
+  checkTimings,
   hardDeadlineFor,
   type PresetName,
   presets,

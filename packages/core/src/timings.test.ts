@@ -1,6 +1,7 @@
+import { describeProblems } from "@tenure/base";
 import { describe, expect, it } from "vitest";
-import { CoreError } from "./errors.ts";
 import {
+  checkTimings,
   clockRateTolerance,
   hardDeadlineFor,
   marginMs,
@@ -11,16 +12,10 @@ import {
 } from "./timings.ts";
 
 function problemsOf(options: unknown): readonly string[] {
-  try {
-    resolveTimings(options as TimingOptions);
-  } catch (error) {
-    if (error instanceof CoreError && error.code === "InvalidTimings") return error.problems;
-    throw error;
-  }
-  return [];
+  return describeProblems(checkTimings(options as TimingOptions).problems);
 }
 
-describe("what is accepted", () => {
+describe("accepts", () => {
   it("the defaults: client-go's 15/10/2, a renewal every 3 s, four attempts to the soft end", () => {
     expect(resolveTimings()).toEqual({
       leaseDurationMs: 15_000,
@@ -114,13 +109,13 @@ describe("what is accepted", () => {
   });
 });
 
-describe("what is refused, with its numbers", () => {
+describe("rejects, with the numbers,", () => {
   const notADuration = (name: string, value: string) =>
-    `${name} must be a duration such as "15s" or "500ms": ${value}`;
+    `${name} must be a duration like "15s" or "500ms", but is ${value}`;
   it.each<[string, Record<string, unknown>, string[]]>([
-    ["zero", { retryPeriod: "0s" }, ["retryPeriod must be greater than zero: 0s"]],
-    ["a zero lease", { leaseDuration: "0s" }, ["leaseDuration must be greater than zero: 0s"]],
-    ["a zero interval", { renewInterval: "0ms" }, ["renewInterval must be greater than zero: 0ms"]],
+    ["zero", { retryPeriod: "0s" }, ["retryPeriod must be greater than zero, but is 0s"]],
+    ["a zero lease", { leaseDuration: "0s" }, ["leaseDuration must be greater than zero, but is 0s"]],
+    ["a zero interval", { renewInterval: "0ms" }, ["renewInterval must be greater than zero, but is 0ms"]],
     ["a negative duration", { leaseDuration: "-15s" }, [notADuration("leaseDuration", '"-15s"')]],
     ["a negative time to stop", { stopWithin: "-1s" }, [notADuration("stopWithin", '"-1s"')]],
     ["NaN", { renewDeadline: Number.NaN }, [notADuration("renewDeadline", "NaN")]],
@@ -130,71 +125,71 @@ describe("what is refused, with its numbers", () => {
     [
       "fractions of a second in the lease",
       { leaseDuration: "15.5s" },
-      ["leaseDuration must be whole seconds, as a Lease can hold no others: 15.5s"],
+      ["leaseDuration must be whole seconds, because a Lease stores whole seconds, but is 15.5s"],
     ],
     [
       "a lease below a second",
       { leaseDuration: "900ms", renewDeadline: "500ms", retryPeriod: "100ms" },
-      ["leaseDuration must be whole seconds, as a Lease can hold no others: 900ms"],
+      ["leaseDuration must be whole seconds, because a Lease stores whole seconds, but is 900ms"],
     ],
     [
       "a lease of 10^9 seconds",
       { leaseDuration: "1000000000s" },
-      ["leaseDuration must be at most 1440m: 1000000000s"],
+      ["leaseDuration must be at most 24h, but is 1000000000s"],
     ],
     [
       "a lease of a day and a second",
       { leaseDuration: "86401s" },
-      ["leaseDuration must be at most 1440m: 86401s"],
+      ["leaseDuration must be at most 24h, but is 86401s"],
     ],
     [
       "a renew deadline that is the lease",
       { renewDeadline: "15s" },
-      ["renewDeadline must be less than leaseDuration: 15s >= 15s"],
+      ["renewDeadline must be less than leaseDuration (15s), but is 15s"],
     ],
     [
       "a renew deadline longer than the lease",
       { renewDeadline: "20s" },
-      ["renewDeadline must be less than leaseDuration: 20s >= 15s"],
+      ["renewDeadline must be less than leaseDuration (15s), but is 20s"],
     ],
     [
       "a renew deadline past the hard deadline",
       { renewDeadline: "14.8s" },
       [
-        "renewDeadline + stopWithin must end before the hard deadline, which is leaseDuration less 1 % for clocks and " +
-          "100ms: 14.8s + 0ms > 14.75s",
+        "renewDeadline plus stopWithin must not pass the hard deadline, which is leaseDuration less 1 % for clock drift and " +
+          "100ms (14.75s), but is 14.8s + 0ms",
       ],
     ],
     [
       "a stop that takes longer than the timings leave",
       { stopWithin: "5s" },
       [
-        "renewDeadline + stopWithin must end before the hard deadline, which is leaseDuration less 1 % for clocks and " +
-          "100ms: 10s + 5s > 14.75s",
+        "renewDeadline plus stopWithin must not pass the hard deadline, which is leaseDuration less 1 % for clock drift and " +
+          "100ms (14.75s), but is 10s + 5s",
       ],
     ],
     [
       "a retry period with no room for a second try",
       { renewDeadline: "2.4s" },
-      ["renewDeadline must be greater than 1.2 times retryPeriod: 2.4s <= 1.2 * 2s"],
+      ["renewDeadline must be greater than 1.2 times retryPeriod (2.4s), but is 2.4s"],
     ],
     [
       "a renewal that could not be repeated",
       { renewInterval: "5001ms" },
       [
-        "renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: " +
-          "5001ms > 10s / 2",
+        "renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated (5s), " +
+          "but is 5001ms",
       ],
     ],
     [
       "an unknown preset",
       { preset: "turbo" },
-      ['preset must be one of standard, fast-failover, low-load: "turbo"'],
+      ['preset must be one of standard, fast-failover, low-load, but is "turbo"'],
     ],
     [
       "a preset that every object has",
       { preset: "toString" },
-      ['preset must be one of standard, fast-failover, low-load: "toString"'],
+      ['preset must be one of standard, fast-failover, low-load, but is "toString"'],
     ],
   ])("%s", (_what, options, problems) => expect(problemsOf(options)).toEqual(problems));
 
@@ -208,15 +203,15 @@ describe("what is refused, with its numbers", () => {
       stopWithin: "soon",
     };
     expect(problemsOf(options)).toEqual([
-      'preset must be one of standard, fast-failover, low-load: "turbo"',
+      'preset must be one of standard, fast-failover, low-load, but is "turbo"',
       notADuration("stopWithin", '"soon"'),
-      "leaseDuration must be whole seconds, as a Lease can hold no others: 1.5s",
-      "renewDeadline must be less than leaseDuration: 20s >= 1.5s",
-      "renewDeadline must be greater than 1.2 times retryPeriod: 20s <= 1.2 * 17s",
-      "renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: 11s > 20s / 2",
+      "leaseDuration must be whole seconds, because a Lease stores whole seconds, but is 1.5s",
+      "renewDeadline must be less than leaseDuration (1.5s), but is 20s",
+      "renewDeadline must be greater than 1.2 times retryPeriod (20.4s), but is 20s",
+      "renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated (10s), but is 11s",
     ]);
     expect(() => resolveTimings(options as unknown as TimingOptions)).toThrow(
-      /^Cannot start the election: preset must .*; stopWithin must .*; .* 20s \/ 2\.$/,
+      /^preset must .*; stopWithin must .*; .* but is 11s\.$/,
     );
   });
 
@@ -229,11 +224,11 @@ describe("what is refused, with its numbers", () => {
   });
 });
 
-describe("what would only be a load", () => {
-  it("is refused with the least that is allowed", () => {
+describe("periods that would only load the API server", () => {
+  it("are rejected with the shortest period", () => {
     expect(problemsOf({ retryPeriod: "49ms", renewInterval: "10ms" })).toEqual([
-      "retryPeriod must be at least 50ms: 49ms",
-      "renewInterval must be at least 50ms: 10ms",
+      "retryPeriod must be at least 50ms, but is 49ms",
+      "renewInterval must be at least 50ms, but is 10ms",
     ]);
     expect(problemsOf({ retryPeriod: "50ms", renewInterval: "50ms" })).toEqual([]);
   });

@@ -1,40 +1,47 @@
 /**
- * How long everything may take, and the proof at start-up that it fits together. Upholds G1: a set of timings in which
- * a lost term could still be working when the next one starts is refused, with the numbers.
+ * How long everything may take, and the check at start-up that it fits together. Upholds G1: timings with which the work
+ * of a lost term could still run when the next term starts are rejected, with the numbers.
  *
  *     sent ─── renewInterval ─── renewDeadline (soft end) ─── stopWithin ─── hard deadline ── margin ── leaseDuration
  */
-import { formatDuration, parseDuration } from "@tenure/base";
-import { CoreError } from "./errors.ts";
+import {
+  type Checked,
+  checked,
+  expectValid,
+  formatDuration,
+  oneOfProblem,
+  type Problem,
+  readDuration,
+} from "@tenure/base";
 
 export interface TimingOptions {
-  /** Where the three durations below start from. @default "standard" */
+  /** The defaults of the next three durations. @default "standard" */
   readonly preset?: PresetName;
-  /** How long after the last change of the lock the others wait before they take it. Whole seconds. @default "15s" */
+  /** How long the other candidates wait after the last change of the lock before they take it. Whole seconds. @default "15s" */
   readonly leaseDuration?: string;
-  /** How long after its last confirmed renewal a leader stops working on its own accord. @default "10s" */
+  /** How long a leader keeps working after its last confirmed renewal. @default "10s" */
   readonly renewDeadline?: string;
-  /** The longest pause between two tries of something that failed, and between two reads where there is no watch. @default "2s" */
+  /** The longest pause before a failed request is repeated, and between two reads if there is no watch. @default "2s" */
   readonly retryPeriod?: string;
   /**
-   * How often a healthy leader renews. Below 1 s, candidates on client-go may take the lease too early: they do not see the
-   * second of two renewals within one second. @default the smaller of leaseDuration / 5 and renewDeadline / 3, but 1 s where
-   * that is less and renewDeadline is 2 s or more
+   * How often a healthy leader renews. Below 1 s, client-go candidates may take the lease too early, because they do not
+   * see the second of two renewals within one second. @default the smaller of leaseDuration / 5 and renewDeadline / 3, but
+   * at least 1 s if renewDeadline is 2 s or more
    */
   readonly renewInterval?: string;
-  /** How long the work needs to be gone after its signal aborts; the timings must leave room for it. @default "0s" */
+  /** How long the work takes to stop after its signal aborts. The timings must leave room for it. @default "0s" */
   readonly stopWithin?: string;
 }
 
-/** Checked timings. All of one candidate's decisions take their numbers from here. */
+/** Checked timings. Every decision of a candidate takes its numbers from here. */
 export interface Timings {
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
   readonly renewIntervalMs: number;
-  /** From the sending of the last confirmed write to the moment when nothing of the term may run. */
+  /** From sending the last confirmed write to the moment when the work of the term must have stopped. */
   readonly hardDeadlineMs: number;
-  /** After this long a request is given up, so that three of them fit before the soft end even if each hangs. */
+  /** The time limit of a request. Three requests fit before the soft end, even if each of them hangs. */
   readonly attemptTimeoutMs: number;
 }
 
@@ -46,30 +53,30 @@ export const presets = {
   "low-load": { leaseDuration: "60s", renewDeadline: "45s", retryPeriod: "5s" },
 } as const;
 
-/** G1 holds while clocks on different machines run at the same rate within this. */
+/** G1 holds while the clock rates of different machines differ by no more than this. */
 export const clockRateTolerance = 0.01;
-/** Between the hard deadline and the first moment of a successor: timers that fire late, a kill that takes its time. */
+/** From the hard deadline to the earliest start of a successor. Covers timers that fire late and the time a kill takes. */
 export const marginMs = 100;
-/** client-go's JitterFactor: its own candidates sleep up to this times longer than retryPeriod. */
+/** client-go's JitterFactor. client-go requires renewDeadline to be greater than this times retryPeriod. */
 const retryJitter = 1.2;
-/** A lease longer than a day is a unit that went wrong, and would stop the service for as long after a crash. */
+/** A lease of more than a day is a mistake in the unit. After a crash, nobody would lead for that long. */
 const longestLeaseMs = 24 * 3_600_000;
 
-/** More often is not faster, only a load on the API server. */
+/** More frequent requests are no faster; they only load the API server. */
 const shortestPeriodMs = 50;
 
 /**
- * client-go compares records with their times cut to seconds. Of two renewals within one second it sees the first alone,
- * counts the lease from there, and takes it before the second one's time is over.
+ * client-go truncates the times of a record to seconds before it compares records. Of two renewals within one second it sees
+ * only the first, counts the lease from there, and takes the lease before the second renewal expires.
  */
 const visibleIntervalMs = 1_000;
 
-/** From sending a write to the hard deadline that it gives. */
+/** From sending a write to the hard deadline that follows from it. */
 export function hardDeadlineFor(leaseDurationMs: number): number {
   return leaseDurationMs * (1 - clockRateTolerance) - marginMs;
 }
 
-/** A failed renewal can be repeated before the soft end. */
+/** Leaves time to repeat a failed renewal before the soft end. */
 function longestIntervalMs(renewDeadlineMs: number): number {
   return renewDeadlineMs / 2;
 }
@@ -81,75 +88,74 @@ function usualIntervalMs(leaseDurationMs: number, renewDeadlineMs: number): numb
     : wantedMs;
 }
 
-/** Timings that hold G1, or one error that names every violation with its numbers. */
-export function resolveTimings(options: TimingOptions = {}): Timings {
-  const problems: string[] = [];
+/** Timings that uphold G1, or every rule that the options break. */
+export function checkTimings(options: TimingOptions = {}): Checked<Timings> {
+  const problems: Problem[] = [];
+  const presetNames = Object.keys(presets);
   const presetName = options.preset ?? "standard";
-  const preset = Object.hasOwn(presets, presetName) ? presets[presetName] : undefined;
-  if (!preset) {
-    problems.push(`preset must be one of ${Object.keys(presets).join(", ")}: ${JSON.stringify(presetName)}`);
-  }
-  const read = (name: keyof TimingOptions, fallback: string): number => {
-    const value = options[name] ?? fallback;
-    const ms = parseDuration(value);
-    if (ms === undefined)
-      problems.push(`${name} must be a duration such as "15s" or "500ms": ${quote(value)}`);
-    else if (ms <= 0 && name !== "stopWithin") problems.push(`${name} must be greater than zero: ${value}`);
-    else return ms;
-    return Number.NaN;
-  };
-  const base = preset ?? presets.standard;
-  const leaseDurationMs = read("leaseDuration", base.leaseDuration);
-  const renewDeadlineMs = read("renewDeadline", base.renewDeadline);
-  const retryPeriodMs = read("retryPeriod", base.retryPeriod);
+  const isPreset = presetNames.includes(presetName);
+  if (!isPreset) problems.push(oneOfProblem("preset", presetNames, presetName));
+  const preset = isPreset ? presets[presetName] : presets.standard;
+  const read = (name: keyof TimingOptions, value: unknown): number =>
+    readDuration(name, value, problems, { mayBeZero: name === "stopWithin" }) ?? Number.NaN;
+
+  const leaseDurationMs = read("leaseDuration", options.leaseDuration ?? preset.leaseDuration);
+  const renewDeadlineMs = read("renewDeadline", options.renewDeadline ?? preset.renewDeadline);
+  const retryPeriodMs = read("retryPeriod", options.retryPeriod ?? preset.retryPeriod);
   const renewIntervalMs =
     options.renewInterval === undefined
       ? usualIntervalMs(leaseDurationMs, renewDeadlineMs)
-      : read("renewInterval", "");
-  const stopWithinMs = read("stopWithin", "0s");
+      : read("renewInterval", options.renewInterval);
+  const stopWithinMs = read("stopWithin", options.stopWithin ?? "0s");
   const hardDeadlineMs = hardDeadlineFor(leaseDurationMs);
+  const attemptTimeoutMs = renewDeadlineMs / 4;
 
   // Comparisons with NaN are false, so a value that was already reported is not reported again.
-  if (leaseDurationMs % 1_000 !== 0 && leaseDurationMs > 0) {
-    problems.push(
-      `leaseDuration must be whole seconds, as a Lease can hold no others: ${formatDuration(leaseDurationMs)}`,
-    );
+  const mustHold = (isBroken: boolean, problem: Problem) => {
+    if (isBroken) problems.push(problem);
+  };
+  mustHold(leaseDurationMs % 1_000 > 0, {
+    field: "leaseDuration",
+    rule: "must be whole seconds, because a Lease stores whole seconds",
+    value: formatDuration(leaseDurationMs),
+  });
+  mustHold(leaseDurationMs > longestLeaseMs, {
+    field: "leaseDuration",
+    rule: `must be at most ${formatDuration(longestLeaseMs)}`,
+    value: formatDuration(leaseDurationMs),
+  });
+  mustHold(renewDeadlineMs >= leaseDurationMs, {
+    field: "renewDeadline",
+    rule: "must be less than {leaseDuration}",
+    limit: formatDuration(leaseDurationMs),
+    value: formatDuration(renewDeadlineMs),
+  });
+  mustHold(renewDeadlineMs < leaseDurationMs && renewDeadlineMs + stopWithinMs > hardDeadlineMs, {
+    field: "renewDeadline",
+    rule: `plus {stopWithin} must not pass the hard deadline, which is {leaseDuration} less 1 % for clock drift and ${formatDuration(marginMs)}`,
+    limit: formatDuration(hardDeadlineMs),
+    value: `${formatDuration(renewDeadlineMs)} + ${formatDuration(stopWithinMs)}`,
+  });
+  mustHold(renewDeadlineMs <= retryPeriodMs * retryJitter, {
+    field: "renewDeadline",
+    rule: `must be greater than ${retryJitter} times {retryPeriod}`,
+    limit: formatDuration(retryPeriodMs * retryJitter),
+    value: formatDuration(renewDeadlineMs),
+  });
+  mustHold(renewIntervalMs > longestIntervalMs(renewDeadlineMs), {
+    field: "renewInterval",
+    rule: "must be at most half of {renewDeadline}, so that a failed renewal can be repeated",
+    limit: formatDuration(longestIntervalMs(renewDeadlineMs)),
+    value: formatDuration(renewIntervalMs),
+  });
+  for (const [field, ms] of Object.entries({ retryPeriod: retryPeriodMs, renewInterval: renewIntervalMs })) {
+    mustHold(ms < shortestPeriodMs, {
+      field,
+      rule: `must be at least ${formatDuration(shortestPeriodMs)}`,
+      value: formatDuration(ms),
+    });
   }
-  if (leaseDurationMs > longestLeaseMs) {
-    problems.push(
-      `leaseDuration must be at most ${formatDuration(longestLeaseMs)}: ${formatDuration(leaseDurationMs)}`,
-    );
-  }
-  if (renewDeadlineMs >= leaseDurationMs) {
-    problems.push(
-      `renewDeadline must be less than leaseDuration: ${formatDuration(renewDeadlineMs)} >= ${formatDuration(leaseDurationMs)}`,
-    );
-  } else if (renewDeadlineMs + stopWithinMs > hardDeadlineMs) {
-    problems.push(
-      `renewDeadline + stopWithin must end before the hard deadline, which is leaseDuration less 1 % for clocks and ` +
-        `${formatDuration(marginMs)}: ${formatDuration(renewDeadlineMs)} + ${formatDuration(stopWithinMs)} > ${formatDuration(hardDeadlineMs)}`,
-    );
-  }
-  if (renewDeadlineMs <= retryPeriodMs * retryJitter) {
-    problems.push(
-      `renewDeadline must be greater than ${retryJitter} times retryPeriod: ` +
-        `${formatDuration(renewDeadlineMs)} <= ${retryJitter} * ${formatDuration(retryPeriodMs)}`,
-    );
-  }
-  if (renewIntervalMs > longestIntervalMs(renewDeadlineMs)) {
-    problems.push(
-      `renewInterval must be at most half of renewDeadline, so that a failed renewal can be repeated: ` +
-        `${formatDuration(renewIntervalMs)} > ${formatDuration(renewDeadlineMs)} / 2`,
-    );
-  }
-  for (const [name, ms] of Object.entries({ retryPeriod: retryPeriodMs, renewInterval: renewIntervalMs })) {
-    if (ms < shortestPeriodMs) {
-      problems.push(`${name} must be at least ${formatDuration(shortestPeriodMs)}: ${formatDuration(ms)}`);
-    }
-  }
-  if (problems.length > 0) throw new CoreError("InvalidTimings", problems);
-  const attemptTimeoutMs = renewDeadlineMs / 4;
-  return {
+  const timings = {
     leaseDurationMs,
     renewDeadlineMs,
     retryPeriodMs,
@@ -157,8 +163,10 @@ export function resolveTimings(options: TimingOptions = {}): Timings {
     hardDeadlineMs,
     attemptTimeoutMs,
   };
+  return checked(timings, problems);
 }
 
-function quote(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+/** Timings that are known to be valid. Throws if they are not. */
+export function resolveTimings(options: TimingOptions = {}): Timings {
+  return expectValid(checkTimings(options));
 }

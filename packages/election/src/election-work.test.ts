@@ -251,7 +251,7 @@ describe("stepDown", () => {
   it.each(["30", "-1s", "soon", ""])("refuses the cool-down %j", async (cooldown) => {
     const { election } = newMember();
     expect(() => election.stepDown({ cooldown })).toThrow(
-      `cooldown must be a duration such as "30s": "${cooldown}"`,
+      `cooldown must be a duration like "15s" or "500ms", but is "${cooldown}"`,
     );
   });
 });

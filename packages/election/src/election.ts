@@ -12,14 +12,16 @@ import {
   Emitter,
   isAbortOf,
   onAbort,
+  type Problem,
+  readDuration,
   systemClock,
   systemRandom,
   warn,
 } from "@tenure/base";
-import { type Config, type EndReason, type Failure, parseDuration } from "@tenure/core";
+import type { Config, EndReason, Failure } from "@tenure/core";
 import { Candidate, type Notice } from "./candidate.ts";
 import type { Engine } from "./engine.ts";
-import { ElectionError } from "./errors.ts";
+import { ElectionError, invalidOptions } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
 import { tell } from "./metrics.ts";
 import { checkOptions, type ElectionOptions, type RunOptions, type Work } from "./options.ts";
@@ -123,13 +125,12 @@ export class Election {
    * and this candidate keeps out for the cool-down. Does nothing when this process does not lead.
    */
   stepDown({ cooldown }: { readonly cooldown?: string } = {}): void {
-    const cooldownMs = cooldown === undefined ? this.#config.cooldownMs : parseDuration(cooldown);
-    if (cooldownMs === undefined) {
-      throw new ElectionError(
-        "InvalidOptions",
-        `cooldown must be a duration such as "30s": ${JSON.stringify(cooldown)}`,
-      );
-    }
+    const problems: Problem[] = [];
+    const cooldownMs =
+      cooldown === undefined
+        ? this.#config.cooldownMs
+        : readDuration("cooldown", cooldown, problems, { mayBeZero: true });
+    if (cooldownMs === undefined) throw invalidOptions("step down", problems);
     this.#engine?.send({ type: "step-down", cooldownMs });
   }
 

@@ -1,3 +1,4 @@
+import { describeProblems, type Problem } from "@tenure/base";
 import type { EndReason } from "@tenure/core";
 
 /**
@@ -22,10 +23,23 @@ export class ElectionError extends Error {
   readonly code: ElectionErrorCode;
   /** For `TermEnded`: why. */
   readonly reason: EndReason | undefined;
+  /** For `InvalidOptions`: every problem with the options. */
+  readonly problems: readonly Problem[];
 
-  constructor(code: ElectionErrorCode, message: string, facts: { cause?: unknown; reason?: EndReason } = {}) {
+  constructor(
+    code: ElectionErrorCode,
+    message: string,
+    facts: { cause?: unknown; reason?: EndReason; problems?: readonly Problem[] } = {},
+  ) {
     super(message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.code = code;
     this.reason = facts.reason;
+    this.problems = facts.problems ?? [];
   }
+}
+
+/** @param attempted what cannot be done with the options: "set up the election" */
+export function invalidOptions(attempted: string, problems: readonly Problem[]): ElectionError {
+  const message = `Cannot ${attempted}: ${describeProblems(problems).join("; ")}.`;
+  return new ElectionError("InvalidOptions", message, { problems });
 }

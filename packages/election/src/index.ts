@@ -1,7 +1,6 @@
 /** @tenure/election: of N processes exactly one works. */
 export { type Clock, Emitter, systemClock } from "@tenure/base";
 export {
-  CoreError,
   type EndReason,
   type Failure,
   type LeaderRecord,
@@ -18,7 +17,7 @@ export type { Lock, LockObserver, LockSpec } from "./lock.ts";
 export { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./locks/annotation.ts";
 export { LeaseLock } from "./locks/lease.ts";
 export { MigrationLock } from "./locks/migration.ts";
-export type { ObjectLockOptions } from "./locks/object-lock.ts";
+export { checkLockOptions, type ObjectLockOptions } from "./locks/object-lock.ts";
 export { orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export type { ElectionMetrics } from "./metrics.ts";
 export type { ElectionOptions, RunOptions, Work } from "./options.ts";

@@ -26,12 +26,12 @@ describe("timings", () => {
     [
       "that do not nest: renewDeadline",
       { renewDeadline: "15s" },
-      "renewDeadline must be less than leaseDuration: 15s >= 15s",
+      "renewDeadline must be less than leaseDuration (15s), but is 15s",
     ],
     [
       "that do not nest: renewDeadline longer",
       { leaseDuration: "15s", renewDeadline: "20s" },
-      "renewDeadline must be less than leaseDuration: 20s >= 15s",
+      "renewDeadline must be less than leaseDuration (15s), but is 20s",
     ],
     [
       "that do not nest: retryPeriod",
@@ -41,28 +41,28 @@ describe("timings", () => {
     [
       "that leave no time to stop in",
       { renewDeadline: "14.9s" },
-      "renewDeadline + stopWithin must end before the hard deadline",
+      "renewDeadline plus stopWithin must not pass the hard deadline",
     ],
     [
       "that leave too little time to stop in",
       { stopWithin: "5s" },
-      "renewDeadline + stopWithin must end before the hard deadline",
+      "renewDeadline plus stopWithin must not pass the hard deadline",
     ],
-    ["of zero", { leaseDuration: "0s" }, "leaseDuration must be greater than zero: 0s"],
-    ["of zero, too", { retryPeriod: "0ms" }, "retryPeriod must be greater than zero: 0ms"],
-    ["that are negative", { renewDeadline: "-1s" }, 'renewDeadline must be a duration such as "15s"'],
-    ["that are NaN", { leaseDuration: Number.NaN }, 'leaseDuration must be a duration such as "15s"'],
+    ["of zero", { leaseDuration: "0s" }, "leaseDuration must be greater than zero, but is 0s"],
+    ["of zero, too", { retryPeriod: "0ms" }, "retryPeriod must be greater than zero, but is 0ms"],
+    ["that are negative", { renewDeadline: "-1s" }, 'renewDeadline must be a duration like "15s"'],
+    ["that are NaN", { leaseDuration: Number.NaN }, 'leaseDuration must be a duration like "15s"'],
     [
       "without a unit",
       { leaseDuration: 15 },
-      'leaseDuration must be a duration such as "15s" or "500ms": 15',
+      'leaseDuration must be a duration like "15s" or "500ms", but is 15',
     ],
     [
       "of fractional seconds",
       { leaseDuration: "15.5s" },
-      "leaseDuration must be whole seconds, as a Lease can hold no others: 15.5s",
+      "leaseDuration must be whole seconds, because a Lease stores whole seconds, but is 15.5s",
     ],
-    ["of 10^9 seconds", { leaseDuration: "1000000000s" }, "leaseDuration must be at most 1440m"],
+    ["of 10^9 seconds", { leaseDuration: "1000000000s" }, "leaseDuration must be at most 24h"],
     ["of no such preset", { preset: "fastest" }, "preset must be one of standard, fast-failover, low-load"],
     [
       "whose interval is too long",
@@ -111,7 +111,7 @@ describe("identity", () => {
     ["of 300 characters", "x".repeat(300), "identity must have at most 253 characters"],
     ["with a line break", "a\nb", "identity must not contain line breaks or control characters"],
     ["with white space around it", " a", "identity must not begin or end with white space"],
-    ["that is a number", 7, "identity must be a string: number"],
+    ["that is a number", 7, "identity must be a string, but is a value of type number"],
   ])("%s is refused", (_what, identity, problem) => {
     vi.stubEnv("POD_NAME", "");
     expect(problemsOf({ identity })).toContain(problem);
@@ -126,19 +126,19 @@ describe("identity", () => {
   it.each(["", undefined])("that is missing is an error which says what to set (POD_NAME is %j)", (value) => {
     vi.stubEnv("POD_NAME", value);
     expect(() => new Election({ lock })).toThrow(
-      "identity must not be empty: set POD_NAME by the downward API (fieldRef metadata.name), or pass identity",
+      "identity must not be empty; set POD_NAME with the downward API (fieldRef metadata.name), or pass identity",
     );
   });
 });
 
 describe("other options", () => {
   it.each<[object, string]>([
-    [{ cooldown: "soon" }, 'cooldown must be a duration such as "2s": "soon"'],
-    [{ cooldown: 5 }, 'cooldown must be a duration such as "2s": 5'],
+    [{ cooldown: "soon" }, 'cooldown must be a duration like "15s" or "500ms", but is "soon"'],
+    [{ cooldown: 5 }, 'cooldown must be a duration like "15s" or "500ms", but is 5'],
     [{ lock: undefined }, "lock must be a lock, for example a LeaseLock"],
     [{ lock: {} }, "lock must be a lock, for example a LeaseLock"],
-    [{ onOverrun: "ignore" }, 'onOverrun must be "exit" or "report": "ignore"'],
-    [{ worker: true }, "worker needs a lock that can be made again in a thread"],
+    [{ onOverrun: "ignore" }, 'onOverrun must be one of exit, report, but is "ignore"'],
+    [{ worker: true }, "worker needs a lock that can be created again in another thread"],
   ])("%j is refused", (options, problem) => {
     expect(problemsOf(options)).toContain(problem);
   });

@@ -1,47 +1,42 @@
-/** What an election is set up with, and its check: every problem is named at once, before anything runs. */
+/** The options of an election. Every problem with them is reported at once, before anything runs. */
 
-import type { Clock } from "@tenure/base";
-import {
-  type Config,
-  CoreError,
-  checkIdentity,
-  type PresetName,
-  parseDuration,
-  resolveTimings,
-  type TimingOptions,
-} from "@tenure/core";
-import { ElectionError } from "./errors.ts";
+import { type Clock, oneOfProblem, type Problem, readDuration } from "@tenure/base";
+import { type Config, checkIdentity, checkTimings, type PresetName, type TimingOptions } from "@tenure/core";
+import { invalidOptions } from "./errors.ts";
 import type { Lock } from "./lock.ts";
 import type { ElectionMetrics } from "./metrics.ts";
 import { environment } from "./platform.ts";
 import type { Term } from "./term.ts";
 
+const overrunActions = ["exit", "report"] as const;
+type OverrunAction = (typeof overrunActions)[number];
+
 export interface ElectionOptions extends TimingOptions {
   /** Where the record lives. */
   readonly lock: Lock;
-  /** Must differ between any two live candidates. @default $POD_NAME */
+  /** Every two live candidates must have different identities. @default $POD_NAME */
   readonly identity?: string;
   /**
-   * Wait one leaseDuration where there is no lock at all. Without it, a candidate that starts right after somebody
-   * deleted the lock cannot know that its holder may still be working. @default false
+   * Wait one leaseDuration if the lock does not exist. Without this, a candidate that starts right after somebody deleted
+   * the lock cannot know that its holder may still be working. @default false
    */
   readonly waitWhenAbsent?: boolean;
-  /** Let `run` reject when the API server says 401 or 403, rather than report it and try again. @default false */
+  /** Reject `run` when the API server answers 401 or 403, instead of reporting an error and retrying. @default false */
   readonly failWhenDenied?: boolean;
   /**
-   * What to do with work that still runs at the hard deadline, when another replica may start. "exit" kills this process:
-   * a promise cannot be killed, and two leaders are worse than a restart. "report" only emits `overrun`. @default "exit"
+   * What to do if the work still runs at the hard deadline, when another replica may start. "exit" kills this process, because
+   * a promise cannot be killed and two leaders are worse than a restart. "report" only emits `overrun`. @default "exit"
    */
-  readonly onOverrun?: "exit" | "report";
-  /** Run the election in a thread of its own, so that busy code of the application cannot starve renewals. @default false */
+  readonly onOverrun?: OverrunAction;
+  /** Run the election in its own thread, so that busy application code cannot delay renewals. @default false */
   readonly worker?: boolean;
-  /** Record Kubernetes Events "became leader" and "stopped leading" on the lock; needs `create` on events. @default false */
+  /** Record the Kubernetes Events "became leader" and "stopped leading" on the lock. Needs `create` on events. @default false */
   readonly announce?: boolean;
-  /** How long a candidate keeps out after its work ended or it stepped down, for another one to win. @default retryPeriod */
+  /** How long this candidate waits after its work ended or it stepped down, so that another one can win. @default retryPeriod */
   readonly cooldown?: string;
   /** @default none */
   readonly metrics?: ElectionMetrics;
-  /** @default the machine's */
+  /** @default the machine's clock */
   readonly clock?: Clock;
   /** A number in [0, 1). @default Math.random */
   readonly random?: () => number;
@@ -56,38 +51,31 @@ export interface RunOptions {
   readonly once?: boolean;
 }
 
+/** Throws an error that names every problem with the options. */
 export function checkOptions(options: ElectionOptions): Config {
-  const problems: string[] = [];
-  const collect = <T>(check: () => T): T | undefined => {
-    try {
-      return check();
-    } catch (error) {
-      if (!(error instanceof CoreError)) throw error;
-      problems.push(...error.problems);
-      return undefined;
-    }
-  };
-  const timings = collect(() => resolveTimings(options));
-  const identity = collect(() => checkIdentity(options.identity ?? environment("POD_NAME")));
+  const timings = checkTimings(options);
+  const identity = checkIdentity(options.identity ?? environment("POD_NAME"));
+  const problems: Problem[] = [...timings.problems, ...identity.problems];
   const cooldownMs =
-    options.cooldown === undefined ? timings?.retryPeriodMs : parseDuration(options.cooldown);
-  if (options.cooldown !== undefined && cooldownMs === undefined) {
-    problems.push(`cooldown must be a duration such as "2s": ${JSON.stringify(options.cooldown)}`);
+    options.cooldown === undefined
+      ? timings.value?.retryPeriodMs
+      : readDuration("cooldown", options.cooldown, problems, { mayBeZero: true });
+  if (typeof options.lock?.read !== "function") {
+    problems.push({ field: "lock", rule: "must be a lock, for example a LeaseLock" });
   }
-  if (typeof options.lock?.read !== "function") problems.push("lock must be a lock, for example a LeaseLock");
-  if (options.onOverrun !== undefined && options.onOverrun !== "exit" && options.onOverrun !== "report") {
-    problems.push(`onOverrun must be "exit" or "report": ${JSON.stringify(options.onOverrun)}`);
-  }
+  const { onOverrun = "exit", waitWhenAbsent = false, failWhenDenied = false } = options;
+  if (!overrunActions.includes(onOverrun))
+    problems.push(oneOfProblem("onOverrun", overrunActions, onOverrun));
   if (options.worker && !options.lock?.spec) {
-    problems.push(
-      "worker needs a lock that can be made again in a thread: one of this package, without a client of its own",
-    );
+    problems.push({
+      field: "worker",
+      rule: "needs a lock that can be created again in another thread: a lock of this package, without a client of its own",
+    });
   }
-  if (!timings || identity === undefined || cooldownMs === undefined || problems.length > 0) {
-    throw new ElectionError("InvalidOptions", `Cannot set up the election: ${problems.join("; ")}.`);
+  if (!timings.value || identity.value === undefined || cooldownMs === undefined || problems.length > 0) {
+    throw invalidOptions("set up the election", problems);
   }
-  const { waitWhenAbsent = false, failWhenDenied = false } = options;
-  return { identity, timings, waitWhenAbsent, failWhenDenied, cooldownMs };
+  return { identity: identity.value, timings: timings.value, waitWhenAbsent, failWhenDenied, cooldownMs };
 }
 
 export type { PresetName };

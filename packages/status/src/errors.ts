@@ -1,3 +1,5 @@
+import type { Problem } from "@tenure/base";
+
 /**
  * - `InvalidOptions`: the status server cannot be set up with these options.
  * - `CannotListen`: the status server cannot listen on its address.
@@ -8,9 +10,16 @@ export type StatusErrorCode = "InvalidOptions" | "CannotListen";
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly code: StatusErrorCode;
+  /** For `InvalidOptions`: every problem with the options. */
+  readonly problems: readonly Problem[];
 
-  constructor(code: StatusErrorCode, message: string, facts: { cause?: unknown } = {}) {
+  constructor(
+    code: StatusErrorCode,
+    message: string,
+    facts: { cause?: unknown; problems?: readonly Problem[] } = {},
+  ) {
     super(message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.code = code;
+    this.problems = facts.problems ?? [];
   }
 }

@@ -1,3 +1,4 @@
+import { describeProblems } from "@tenure/base";
 import { expect, it } from "vitest";
 import { parseListenAddress } from "./listen-address.ts";
 
@@ -8,14 +9,16 @@ it.each([
   ["localhost:80", { kind: "tcp", host: "localhost", port: 80 }],
   ["[::1]:8080", { kind: "tcp", host: "::1", port: 8080 }],
   ["unix:/run/x.sock", { kind: "unix", path: "/run/x.sock" }],
-])("%s", (text, address) => expect(parseListenAddress(text)).toEqual(address));
+])("%s", (text, address) => expect(parseListenAddress(text).value).toEqual(address));
 
 it.each([
-  ["8080", 'write :8080 for every interface, or 127.0.0.1:8080 for this machine only: "8080"'],
+  ["8080", "write :8080 for every interface, or 127.0.0.1:8080 for this machine only"],
   ["", "must be :PORT, HOST:PORT or unix:PATH"],
   ["::1:80", "must be :PORT, HOST:PORT or unix:PATH"],
   ["host:http", "must be :PORT, HOST:PORT or unix:PATH"],
   [":70000", "must have a port from 0 to 65535"],
-  ["unix:", "must name a socket behind unix:"],
+  ["unix:", "must have a path after unix:"],
   [`unix:/${"x".repeat(120)}`, "at most 107 bytes"],
-])("%s is refused in a sentence", (text, problem) => expect(parseListenAddress(text)).toContain(problem));
+])("rejects %j", (text, problem) => {
+  expect(describeProblems(parseListenAddress(text).problems).join()).toContain(problem);
+});

@@ -1,34 +1,33 @@
 /** Where to listen, as people write it: `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `unix:/run/tenure.sock`. */
+import { type Checked, type Problem, quote } from "@tenure/base";
 
 export type ListenAddress =
-  /** Without a host: every interface, as `:8080` means in Go. */
+  /** Without a host it listens on every interface, as `:8080` does in Go. */
   | { readonly kind: "tcp"; readonly host: string | undefined; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
 
-/** The longest path that a socket may have on Linux. */
+/** The longest path of a Unix socket on Linux. */
 const longestSocketPath = 107;
 
-/** The address, or a sentence about what is wrong with it. */
-export function parseListenAddress(text: string): ListenAddress | string {
+export function parseListenAddress(text: string): Checked<ListenAddress> {
   if (text.startsWith("unix:")) {
     const path = text.slice("unix:".length);
-    if (path === "") return `must name a socket behind unix: such as unix:/run/tenure.sock: ${quote(text)}`;
+    if (path === "") return invalid(text, "must have a path after unix:, like unix:/run/tenure.sock");
     if (Buffer.byteLength(path) > longestSocketPath)
-      return `must be a socket's path of at most ${longestSocketPath} bytes: ${quote(text)}`;
-    return { kind: "unix", path };
+      return invalid(text, `must have a socket path of at most ${longestSocketPath} bytes`);
+    return { value: { kind: "unix", path }, problems: [] };
   }
   const [, bracketed, plain = "", digits = ""] = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d+)$/.exec(text) ?? [];
   if (digits === "") {
-    const hint = /^\d+$/.test(text)
-      ? `; write :${text} for every interface, or 127.0.0.1:${text} for this machine only`
-      : "";
-    return `must be :PORT, HOST:PORT or unix:PATH${hint}: ${quote(text)}`;
+    const isPort = /^\d+$/.test(text);
+    const fix = `write :${text} for every interface, or 127.0.0.1:${text} for this machine only`;
+    return invalid(text, "must be :PORT, HOST:PORT or unix:PATH", isPort ? { fix } : {});
   }
   const port = Number(digits);
-  if (port > 65_535) return `must have a port from 0 to 65535: ${quote(text)}`;
-  return { kind: "tcp", host: (bracketed ?? plain) || undefined, port };
+  if (port > 65_535) return invalid(text, "must have a port from 0 to 65535");
+  return { value: { kind: "tcp", host: (bracketed ?? plain) || undefined, port }, problems: [] };
 }
 
-function quote(text: string): string {
-  return JSON.stringify(text);
+function invalid(text: string, rule: string, more: Pick<Problem, "fix"> = {}): Checked<ListenAddress> {
+  return { value: undefined, problems: [{ field: "listen", rule, value: quote(text), ...more }] };
 }

@@ -117,7 +117,7 @@ describe("where it listens", () => {
       maxConnections: 0,
     } as const;
     await expect(startStatusServer(options)).rejects.toThrow(
-      /listen must be :PORT.*; readyMode child-ready needs a child.*; maxConnections must be a whole number above 0: 0/,
+      /listen must be :PORT.*; readyMode child-ready needs a child.*; maxConnections must be a whole number of 1 or more, but is 0/,
     );
   });
 

@@ -5,8 +5,15 @@
  * Not promised: that an answer is still true when it arrives. What must not be done twice is fenced by its token.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Clock } from "@tenure/base";
-import { messageOf, systemClock } from "@tenure/base";
+import {
+  type Clock,
+  describeProblems,
+  messageOf,
+  oneOfProblem,
+  type Problem,
+  systemClock,
+  wholeNumberProblem,
+} from "@tenure/base";
 import { StatusBoard } from "./board.ts";
 import { StatusError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
@@ -86,19 +93,21 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
 function check(options: StatusServerOptions): ListenAddress {
   const { readyMode = "always", source, maxConnections, maxEventClients } = options;
   const address = parseListenAddress(options.listen);
-  const problems: string[] = [];
-  if (typeof address === "string") problems.push(`listen ${address}`);
-  if (!readyModes.includes(readyMode))
-    problems.push(`readyMode must be one of ${readyModes.join(", ")}: ${JSON.stringify(readyMode)}`);
-  if (readyMode === "child-ready" && !source.child)
-    problems.push("readyMode child-ready needs a child: use leader, or run the work as a child");
+  const problems: Problem[] = [...address.problems];
+  if (!readyModes.includes(readyMode)) problems.push(oneOfProblem("readyMode", readyModes, readyMode));
+  if (readyMode === "child-ready" && !source.child) {
+    const rule = "child-ready needs a child process";
+    problems.push({ field: "readyMode", rule, fix: "use leader, or run the work as a child process" });
+  }
   for (const [name, value] of Object.entries({ maxConnections, maxEventClients })) {
     if (value !== undefined && !(Number.isInteger(value) && value > 0))
-      problems.push(`${name} must be a whole number above 0: ${value}`);
+      problems.push(wholeNumberProblem(name, 1, value));
   }
-  if (problems.length > 0 || typeof address === "string")
-    throw new StatusError("InvalidOptions", `Cannot start the status server: ${problems.join("; ")}.`);
-  return address;
+  if (problems.length > 0 || !address.value) {
+    const message = `Cannot start the status server: ${describeProblems(problems).join("; ")}.`;
+    throw new StatusError("InvalidOptions", message, { problems });
+  }
+  return address.value;
 }
 
 function routerOptions({

@@ -1,14 +1,16 @@
+import { describeProblems, type Problem } from "@tenure/base";
+
 /**
- * - `InvalidOptions`: the supervisor cannot be run as it was set up; `problems` has every one.
- * - `AlreadyRunning`: `run` was called while a run is going on.
- * - `SpawnFailed`: the child could not be started at all; `cause` has the system's word (`ENOENT`, `EACCES` …).
+ * - `InvalidOptions`: the options are not valid; `problems` lists every problem.
+ * - `AlreadyRunning`: `run` was called while another run was active.
+ * - `SpawnFailed`: the child could not be started; `cause` is the system error (`ENOENT`, `EACCES` …).
  * - `CheckFailed`: one check failed.
- * - `Stuck`: processes of the child are still there although they were killed.
- * - `KilledByWatchdog`: the watchdog had to kill the child, because this process did not in time.
- * - `Unguarded`: there is no watchdog.
- * - `GateFailed`: traffic could not be opened or closed.
- * - `DeadlineFile`: the file that tells the child its deadline cannot be written.
- * - `Output`: what the child prints cannot be passed on.
+ * - `Stuck`: processes of the child are still running after SIGKILL.
+ * - `KilledByWatchdog`: the watchdog killed the child because this process did not do so in time.
+ * - `Unguarded`: the watchdog is not running.
+ * - `GateFailed`: a gate could not be opened or closed.
+ * - `DeadlineFile`: the file with the child's deadline could not be written.
+ * - `Output`: the output of the child could not be passed on.
  */
 export type SupervisorErrorCode =
   | "InvalidOptions"
@@ -26,18 +28,24 @@ export type SupervisorErrorCode =
 export class SupervisorError extends Error {
   override readonly name = "SupervisorError";
   readonly code: SupervisorErrorCode;
-  /** For `InvalidOptions`: every problem that was found, one sentence each. */
-  readonly problems: readonly string[];
+  /** For `InvalidOptions`: every problem with the options. */
+  readonly problems: readonly Problem[];
 
   constructor(
     code: SupervisorErrorCode,
     message: string,
-    facts: { readonly cause?: unknown; readonly problems?: readonly string[] } = {},
+    facts: { readonly cause?: unknown; readonly problems?: readonly Problem[] } = {},
   ) {
     super(message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.code = code;
     this.problems = facts.problems ?? [];
   }
+}
+
+/** @param attempted what cannot be done with the options: "set up the supervisor" */
+export function invalidOptions(attempted: string, problems: readonly Problem[]): SupervisorError {
+  const message = `Cannot ${attempted}: ${describeProblems(problems).join("; ")}.`;
+  return new SupervisorError("InvalidOptions", message, { problems });
 }
 
 /** Whatever was thrown, in words. */

@@ -1,5 +1,8 @@
+import { describeProblems } from "@tenure/base";
 import { describe, expect, it } from "vitest";
-import { checkNesting } from "./nesting.ts";
+import { checkNesting as check, type Timeouts } from "./nesting.ts";
+
+const checkNesting = (timeouts: Timeouts) => describeProblems(check(timeouts));
 
 const good = {
   podGraceMs: 30_000,
@@ -12,18 +15,18 @@ const good = {
 };
 
 describe("checkNesting", () => {
-  it("accepts what the guide says", () => {
+  it("accepts the timeouts of the guide", () => {
     expect(checkNesting(good)).toEqual([]);
   });
 
-  it("checks only what it is told", () => {
+  it("checks only the timeouts that are given", () => {
     expect(checkNesting({ stopTimeoutMs: 60_000 })).toEqual([]);
   });
 
-  it("names the levels, the numbers and the way out", () => {
+  it("names the timeouts, the numbers and the fix", () => {
     expect(checkNesting({ ...good, podGraceMs: 25_500 })).toEqual([
-      "the pod's grace period must be at least 1s longer than the stop timeout, or it is cut off: 25.5s < 25s + 1s; " +
-        "raise the pod's grace period to 26s or lower the stop timeout",
+      "podGraceMs must be at least 1s longer than stopTimeoutMs (25s), but is 25.5s; " +
+        "raise podGraceMs to 26s, or lower stopTimeoutMs",
     ]);
   });
 
@@ -32,9 +35,9 @@ describe("checkNesting", () => {
     expect(checkNesting({ ...good, podGraceMs: 25_999 })).toHaveLength(1);
   });
 
-  it("compares with the next level that is known", () => {
+  it("compares with the next timeout that is given", () => {
     expect(checkNesting({ stopTimeoutMs: 10_000, drainMs: 15_000 })[0]).toMatch(
-      /^the stop timeout must be at least 1s longer than the child's drain/,
+      /^stopTimeoutMs must be at least 1s longer than drainMs/,
     );
   });
 
@@ -42,16 +45,16 @@ describe("checkNesting", () => {
     // 15 s less 1 % less 100 ms is 14.75 s.
     expect(checkNesting({ ...good, renewDeadlineMs: 14_250 })).toEqual([]);
     expect(checkNesting({ ...good, renewDeadlineMs: 14_251 })).toEqual([
-      "renewDeadline and the time to kill must end before the hard deadline, which is leaseDuration less 1 % for clocks and 100ms: " +
-        "14251ms + 500ms > 14.75s; raise leaseDuration to 16s, or lower renewDeadline or the time to kill",
+      "renewDeadlineMs plus killMarginMs must not pass the hard deadline, which is leaseDurationMs less 1 % for clock drift " +
+        "and 100ms (14.75s), but is 14251ms + 500ms; raise leaseDurationMs to 16s, or lower renewDeadlineMs or killMarginMs",
     ]);
   });
 
-  it("what it advises is accepted", () => {
+  it("accepts what it advises", () => {
     for (const renewDeadlineMs of [700, 14_251, 59_000]) {
       const [problem = ""] = checkNesting({ ...good, leaseDurationMs: 1_000, renewDeadlineMs });
       const advised = Number(
-        /leaseDuration to ([\d.]+)s/.exec(problem)?.[1] ?? Number(/to ([\d.]+)m,/.exec(problem)?.[1]) * 60,
+        /leaseDurationMs to ([\d.]+)s/.exec(problem)?.[1] ?? Number(/to ([\d.]+)m,/.exec(problem)?.[1]) * 60,
       );
       expect(checkNesting({ ...good, renewDeadlineMs, leaseDurationMs: advised * 1_000 })).toEqual([]);
     }
@@ -68,9 +71,9 @@ describe("checkNesting", () => {
     };
     expect(checkNesting(all)).toHaveLength(4);
     expect(checkNesting({ stopTimeoutMs: 0, drainMs: Number.NaN, killMarginMs: -1 })).toEqual([
-      "the stop timeout must be greater than zero: 0ms",
-      "the child's drain must be greater than zero: NaNms",
-      "the time to kill must be greater than zero: -1ms",
+      "stopTimeoutMs must be greater than zero, but is 0ms",
+      "drainMs must be greater than zero, but is NaNms",
+      "killMarginMs must be greater than zero, but is -1ms",
     ]);
   });
 });

@@ -1,60 +1,62 @@
 /**
- * Timeouts that nest (B8): whoever stops somebody must wait longer than that somebody may take, at every level.
+ * Timeouts must nest: whoever stops a process must wait longer than that process may take, at every level.
  *
- *     pod grace period > supervisor stops the child > the child shuts down > it drains its work
- *     renewDeadline + time to kill <= hard deadline < leaseDuration
+ *     pod grace period > supervisor stops the child > the child shuts down > the child drains its work
+ *     renewDeadline + kill margin <= hard deadline < leaseDuration
  */
-import { formatDuration, hardDeadlineFor } from "@tenure/core";
+import { formatDuration, notPositiveProblem, type Problem } from "@tenure/base";
+import { hardDeadlineFor } from "@tenure/core";
+import { supervisorDefaults } from "./options.ts";
 
 export interface Timeouts {
-  /** terminationGracePeriodSeconds of the pod: after it the kubelet kills everything. @default not checked */
+  /** terminationGracePeriodSeconds of the pod, after which the kubelet kills every process. @default not checked */
   readonly podGraceMs?: number;
-  /** How long the supervisor waits for the child before it kills it. */
+  /** How long the supervisor waits for the child before it kills the child. */
   readonly stopTimeoutMs: number;
-  /** How long the child says that it takes to shut down. @default not checked */
+  /** How long the child needs to shut down. @default not checked */
   readonly childShutdownMs?: number;
   /** How long the child lets work in flight finish. @default not checked */
   readonly drainMs?: number;
-  /** The election's: how long others wait. @default not checked */
+  /** The leaseDuration of the election. @default not checked */
   readonly leaseDurationMs?: number;
-  /** The election's: when a leader that cannot renew stops. @default not checked */
+  /** The renewDeadline of the election. @default not checked */
   readonly renewDeadlineMs?: number;
   /** How long before the hard deadline the child of a lost term is killed. @default 500 */
   readonly killMarginMs?: number;
-  /** What each level must leave to the one above it. @default 1_000 */
+  /** How much longer each level must be than the one inside it. @default 1_000 */
   readonly marginMs?: number;
 }
 
-/** Every violation in a sentence with the numbers and the way out; none when all nests. */
-export function checkNesting(timeouts: Timeouts): string[] {
-  const { killMarginMs = 500, marginMs = 1_000 } = timeouts;
-  const problems: string[] = [];
-  const levels = [
-    ["the pod's grace period", timeouts.podGraceMs],
-    ["the stop timeout", timeouts.stopTimeoutMs],
-    ["the child's own shutdown", timeouts.childShutdownMs],
-    ["the child's drain", timeouts.drainMs],
-  ] as const;
-  for (const [name, ms] of levels) {
-    if (ms !== undefined && !(Number.isFinite(ms) && ms > 0))
-      problems.push(`${name} must be greater than zero: ${ms}ms`);
+const levels = ["podGraceMs", "stopTimeoutMs", "childShutdownMs", "drainMs"] as const;
+
+/** Every pair of timeouts that does not nest. */
+export function checkNesting(timeouts: Timeouts): Problem[] {
+  const { killMarginMs = supervisorDefaults.killMarginMs, marginMs = supervisorDefaults.nestingMarginMs } =
+    timeouts;
+  const given = levels.flatMap((field) => {
+    const ms = timeouts[field];
+    return ms === undefined ? [] : [{ field, ms, isValid: Number.isFinite(ms) && ms > 0 }];
+  });
+  const problems = given
+    .filter(({ isValid }) => !isValid)
+    .map(({ field, ms }) => notPositiveProblem(field, `${ms}ms`));
+  const valid = given.filter(({ isValid }) => isValid);
+  for (const [index, inner] of valid.entries()) {
+    const outer = valid[index - 1];
+    if (!outer || outer.ms >= inner.ms + marginMs) continue;
+    problems.push({
+      field: outer.field,
+      rule: `must be at least ${formatDuration(marginMs)} longer than {${inner.field}}`,
+      limit: formatDuration(inner.ms),
+      value: formatDuration(outer.ms),
+      fix: `raise {${outer.field}} to ${formatDuration(inner.ms + marginMs)}, or lower {${inner.field}}`,
+    });
   }
-  const given = levels.filter(([, ms]) => ms !== undefined && Number.isFinite(ms) && ms > 0);
-  for (const [index, [inner, innerMs]] of given.entries()) {
-    const [outer, outerMs] = given[index - 1] ?? [];
-    if (outer === undefined || (outerMs as number) >= (innerMs as number) + marginMs) continue;
-    problems.push(
-      `${outer} must be at least ${formatDuration(marginMs)} longer than ${inner}, or it is cut off: ` +
-        `${formatDuration(outerMs as number)} < ${formatDuration(innerMs as number)} + ${formatDuration(marginMs)}; ` +
-        `raise ${outer} to ${formatDuration((innerMs as number) + marginMs)} or lower ${inner}`,
-    );
-  }
-  problems.push(...checkLease(timeouts, killMarginMs));
-  return problems;
+  return [...problems, ...checkLease(timeouts, killMarginMs)];
 }
 
-function checkLease({ leaseDurationMs, renewDeadlineMs }: Timeouts, killMarginMs: number): string[] {
-  if (!(killMarginMs > 0)) return [`the time to kill must be greater than zero: ${killMarginMs}ms`];
+function checkLease({ leaseDurationMs, renewDeadlineMs }: Timeouts, killMarginMs: number): Problem[] {
+  if (!(killMarginMs > 0)) return [notPositiveProblem("killMarginMs", `${killMarginMs}ms`)];
   if (leaseDurationMs === undefined || renewDeadlineMs === undefined) return [];
   const hardDeadlineMs = hardDeadlineFor(leaseDurationMs);
   const neededMs = renewDeadlineMs + killMarginMs;
@@ -62,8 +64,12 @@ function checkLease({ leaseDurationMs, renewDeadlineMs }: Timeouts, killMarginMs
   let enoughMs = Math.ceil(neededMs / 1_000) * 1_000;
   while (hardDeadlineFor(enoughMs) < neededMs) enoughMs += 1_000;
   return [
-    "renewDeadline and the time to kill must end before the hard deadline, which is leaseDuration less 1 % for clocks and " +
-      `100ms: ${formatDuration(renewDeadlineMs)} + ${formatDuration(killMarginMs)} > ` +
-      `${formatDuration(hardDeadlineMs)}; raise leaseDuration to ${formatDuration(enoughMs)}, or lower renewDeadline or the time to kill`,
+    {
+      field: "renewDeadlineMs",
+      rule: "plus {killMarginMs} must not pass the hard deadline, which is {leaseDurationMs} less 1 % for clock drift and 100ms",
+      limit: formatDuration(hardDeadlineMs),
+      value: `${formatDuration(renewDeadlineMs)} + ${formatDuration(killMarginMs)}`,
+      fix: `raise {leaseDurationMs} to ${formatDuration(enoughMs)}, or lower {renewDeadlineMs} or {killMarginMs}`,
+    },
   ];
 }

@@ -1,67 +1,88 @@
 import type { Writable } from "node:stream";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { Check, Ready } from "./check/spec.ts";
 import type { Gate } from "./gate.ts";
 import type { ElectionLike } from "./office.ts";
 
-export type OnExit = "restart" | "release" | "exit";
+export const exitActions = ["restart", "release", "exit"] as const;
+export type OnExit = (typeof exitActions)[number];
+
+/** Every default of the supervisor, for help texts and checks too. */
+export const supervisorDefaults = {
+  startTimeoutMs: 60_000,
+  stopTimeoutMs: 25_000,
+  killMarginMs: 500,
+  onExit: "restart",
+  maxRestarts: 5,
+  restartWindowMs: 600_000,
+  stableAfterMs: 60_000,
+  cooldownMs: 30_000,
+  healthPeriodMs: 10_000,
+  healthTimeoutMs: 1_000,
+  healthDelayMs: 0,
+  healthThreshold: 3,
+  /** How much longer each timeout must be than the one inside it. */
+  nestingMarginMs: 1_000,
+  /** terminationGracePeriodSeconds of a pod that does not set it. */
+  podGraceMs: 30_000,
+} as const;
 
 export interface HealthOptions {
-  /** What is asked; `parseHealth` reads it from text. */
+  /** How to check the child. `parseHealth` reads it from text. */
   readonly check: Check;
   /** From the start of one check to the start of the next. @default 10_000 */
   readonly periodMs?: number;
-  /** A check that takes longer has failed. @default 1_000 */
+  /** A check that takes longer fails. @default 1_000 */
   readonly timeoutMs?: number;
-  /** From ready to the first check. @default 0 */
+  /** From the moment the child is ready to the first check. @default 0 */
   readonly initialDelayMs?: number;
-  /** So many failures in a row make the child unhealthy. @default 3 */
+  /** How many failed checks in a row make the child unhealthy. @default 3 */
   readonly threshold?: number;
 }
 
 export interface SupervisorOptions {
-  /** Set up with `onOverrun: "report"`: it is the supervisor that kills. */
+  /** Must have `onOverrun: "report"`, because the supervisor kills the child itself. */
   readonly election: ElectionLike;
-  /** namespace/name, for the child's TENURE_ELECTION. @default absent */
+  /** namespace/name of the lock, for the child's TENURE_ELECTION. @default absent */
   readonly electionName?: string;
-  /** The program that the leader runs. Looked for in PATH. */
+  /** The program that the leader runs. It is looked up in PATH. */
   readonly command: string;
   /** @default none */
   readonly args?: readonly string[];
-  /** On top of what the child inherits. @default none */
+  /** Added to the environment that the child inherits. @default none */
   readonly env?: Readonly<Record<string, string>>;
   /** @default the working directory of this process */
   readonly cwd?: string;
-  /** Put before each line of the child's output. Without it the child writes straight to our stdout and stderr. @default none */
+  /** Printed before each line of the child's output. Without it, the child writes directly to our stdout and stderr. @default none */
   readonly logPrefix?: string;
-  /** Where prefixed output goes. @default this process's */
+  /** Where prefixed output goes. @default stdout of this process */
   readonly stdout?: Writable;
-  /** @default this process's */
+  /** @default stderr of this process */
   readonly stderr?: Writable;
-  /** How the child says that it is ready; `parseReady` reads it from text. @default { kind: "spawn" } */
+  /** When the child is ready. `parseReady` reads it from text. @default { kind: "spawn" } */
   readonly ready?: Ready;
   /** How long the child may take to become ready. @default 60_000 */
   readonly startTimeoutMs?: number;
-  /** How long the child may take to stop when the term ends on purpose. Then it is killed. @default 25_000 */
+  /** How long the child may take to stop when the term ends on purpose. After that it is killed. @default 25_000 */
   readonly stopTimeoutMs?: number;
-  /** How long before the hard deadline of a lost term SIGKILL is sent; by the deadline nothing must be left. @default 500 */
+  /** How long before the hard deadline of a lost term the child is killed. @default 500 */
   readonly killMarginMs?: number;
   /** @default none */
   readonly health?: HealthOptions;
-  /** What to do when the child ends by itself while it leads. @default "restart" */
+  /** What to do when the child exits while this replica leads. @default "restart" */
   readonly onExit?: OnExit;
-  /** So many restarts are made within the window; the next failure gives leadership up. @default 5 */
+  /** How many restarts are allowed within the window. The next failure gives up leadership. @default 5 */
   readonly maxRestarts?: number;
   /** @default 600_000 */
   readonly restartWindowMs?: number;
-  /** A child that ran so long was stable: the next restart is at once again. @default 60_000 */
+  /** After a child ran for this long, the next restart happens without delay. @default 60_000 */
   readonly stableAfterMs?: number;
-  /** How long this replica keeps out of the election after it gave leadership up. @default 30_000 */
+  /** How long this replica stays out of the election after it gave up leadership. @default 30_000 */
   readonly cooldownMs?: number;
-  /** Ways for traffic. @default none */
+  /** Opened when the child is ready, closed when it has stopped. @default none */
   readonly gates?: readonly Gate[];
-  /** Folder in which the child's deadline file is made. @default the system's folder for temporary files */
+  /** The folder of the child's deadline file. @default the system's folder for temporary files */
   readonly deadlineFolder?: string;
-  /** @default the machine's */
+  /** @default the machine's clock */
   readonly clock?: Clock;
 }

@@ -1,6 +1,7 @@
-/** The defaults of the options, and their check: every problem is named at once, before anything runs. */
-import { SupervisorError } from "./errors.ts";
-import type { HealthOptions, SupervisorOptions } from "./options.ts";
+/** Options with their defaults. Every problem with them is reported at once, before anything runs. */
+import { notPositiveProblem, oneOfProblem, type Problem, quote, wholeNumberProblem } from "@tenure/base";
+import { invalidOptions } from "./errors.ts";
+import { exitActions, type HealthOptions, type SupervisorOptions, supervisorDefaults } from "./options.ts";
 
 export type ResolvedHealth = Required<HealthOptions>;
 
@@ -18,49 +19,52 @@ export type ResolvedOptions = Required<Omit<SupervisorOptions, Optional>> &
   Pick<SupervisorOptions, Exclude<Optional, "health">> & { readonly health: ResolvedHealth | undefined };
 
 export function resolveOptions(options: SupervisorOptions): ResolvedOptions {
+  const { health } = options;
   const resolved: ResolvedOptions = {
     ...options,
     args: options.args ?? [],
     env: options.env ?? {},
     ready: options.ready ?? { kind: "spawn" },
-    startTimeoutMs: options.startTimeoutMs ?? 60_000,
-    stopTimeoutMs: options.stopTimeoutMs ?? 25_000,
-    killMarginMs: options.killMarginMs ?? 500,
-    onExit: options.onExit ?? "restart",
-    maxRestarts: options.maxRestarts ?? 5,
-    restartWindowMs: options.restartWindowMs ?? 600_000,
-    stableAfterMs: options.stableAfterMs ?? 60_000,
-    cooldownMs: options.cooldownMs ?? 30_000,
+    startTimeoutMs: options.startTimeoutMs ?? supervisorDefaults.startTimeoutMs,
+    stopTimeoutMs: options.stopTimeoutMs ?? supervisorDefaults.stopTimeoutMs,
+    killMarginMs: options.killMarginMs ?? supervisorDefaults.killMarginMs,
+    onExit: options.onExit ?? supervisorDefaults.onExit,
+    maxRestarts: options.maxRestarts ?? supervisorDefaults.maxRestarts,
+    restartWindowMs: options.restartWindowMs ?? supervisorDefaults.restartWindowMs,
+    stableAfterMs: options.stableAfterMs ?? supervisorDefaults.stableAfterMs,
+    cooldownMs: options.cooldownMs ?? supervisorDefaults.cooldownMs,
     gates: options.gates ?? [],
-    health: options.health && {
-      check: options.health.check,
-      periodMs: options.health.periodMs ?? 10_000,
-      timeoutMs: options.health.timeoutMs ?? 1_000,
-      initialDelayMs: options.health.initialDelayMs ?? 0,
-      threshold: options.health.threshold ?? 3,
+    health: health && {
+      check: health.check,
+      periodMs: health.periodMs ?? supervisorDefaults.healthPeriodMs,
+      timeoutMs: health.timeoutMs ?? supervisorDefaults.healthTimeoutMs,
+      initialDelayMs: health.initialDelayMs ?? supervisorDefaults.healthDelayMs,
+      threshold: health.threshold ?? supervisorDefaults.healthThreshold,
     },
   };
   const problems = problemsOf(resolved);
-  if (problems.length > 0) {
-    const message = `Cannot set up the supervisor: ${problems.join("; ")}.`;
-    throw new SupervisorError("InvalidOptions", message, { problems });
-  }
+  if (problems.length > 0) throw invalidOptions("set up the supervisor", problems);
   return resolved;
 }
 
-function problemsOf(options: ResolvedOptions): string[] {
+function problemsOf(options: ResolvedOptions): Problem[] {
   const { health } = options;
-  const problems: string[] = [];
-  if (typeof options.election?.run !== "function") problems.push("election must be an Election");
+  const problems: Problem[] = [];
+  if (typeof options.election?.run !== "function") {
+    problems.push({ field: "election", rule: "must be an Election" });
+  }
   if (typeof options.command !== "string" || options.command === "") {
-    problems.push(`command must name a program: ${JSON.stringify(options.command)}`);
+    problems.push({ field: "command", rule: "must name a program", value: quote(options.command) });
   }
   const words = [options.command, ...options.args, ...Object.entries(options.env).flat()];
   if (words.some((word) => typeof word !== "string" || word.includes("\0"))) {
-    problems.push("command, args and env must be texts without a null character");
+    problems.push({
+      field: "command",
+      rule: "and {args} and {env} must be strings without a null character",
+    });
   }
-  if (!["restart", "release", "exit"].includes(options.onExit)) {
-    problems.push(`onExit must be "restart", "release" or "exit": ${JSON.stringify(options.onExit)}`);
+  if (!exitActions.includes(options.onExit)) {
+    problems.push(oneOfProblem("onExit", exitActions, options.onExit));
   }
   const { startTimeoutMs, stopTimeoutMs, killMarginMs, restartWindowMs, stableAfterMs, cooldownMs } = options;
   const positive = { startTimeoutMs, stopTimeoutMs, killMarginMs, restartWindowMs, stableAfterMs };
@@ -68,19 +72,21 @@ function problemsOf(options: ResolvedOptions): string[] {
     ...positive,
     ...(health && { "health.periodMs": health.periodMs, "health.timeoutMs": health.timeoutMs }),
   })) {
-    if (!(Number.isFinite(ms) && ms > 0)) problems.push(`${name} must be a number greater than zero: ${ms}`);
+    if (!(Number.isFinite(ms) && ms > 0)) problems.push(notPositiveProblem(name, ms));
   }
-  for (const [name, ms] of Object.entries({
+  for (const [field, ms] of Object.entries({
     cooldownMs,
     ...(health && { "health.initialDelayMs": health.initialDelayMs }),
   })) {
-    if (!(Number.isFinite(ms) && ms >= 0)) problems.push(`${name} must be a number of zero or more: ${ms}`);
+    if (!(Number.isFinite(ms) && ms >= 0)) {
+      problems.push({ field, rule: "must be zero or more", value: String(ms) });
+    }
   }
   if (!(Number.isInteger(options.maxRestarts) && options.maxRestarts >= 0)) {
-    problems.push(`maxRestarts must be a whole number of zero or more: ${options.maxRestarts}`);
+    problems.push(wholeNumberProblem("maxRestarts", 0, options.maxRestarts));
   }
   if (health && !(Number.isInteger(health.threshold) && health.threshold >= 1)) {
-    problems.push(`health.threshold must be a whole number of one or more: ${health.threshold}`);
+    problems.push(wholeNumberProblem("health.threshold", 1, health.threshold));
   }
   return problems;
 }

@@ -1,10 +1,10 @@
 /** The election that the flags describe. All that is wrong with them is named at once, in the words of the command line. */
-import { checkIdentity, resolveTimings, type TimingOptions } from "@tenure/core";
+import { describeProblems, oneOfProblem, type Problem } from "@tenure/base";
+import { checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
 import {
   ConfigMapLock,
-  CoreError,
+  checkLockOptions,
   Election,
-  ElectionError,
   type ElectionOptions,
   EndpointsLock,
   LeaseLock,
@@ -16,33 +16,36 @@ import type { Platform } from "../platform.ts";
 import { newClient } from "./connect.ts";
 import type { Connection } from "./connection.ts";
 import { type ElectionFlags, lockKinds } from "./election-options.ts";
-import { durationMs, inFlagWords, nearest } from "./problems.ts";
+import { durationMs } from "./problems.ts";
 
-const flagWords = {
+const flagNames: Readonly<Record<string, string>> = {
   leaseDuration: "--lease-duration",
   renewDeadline: "--renew-deadline",
   retryPeriod: "--retry-period",
   renewInterval: "--renew-interval",
   preset: "--preset",
-  "identity must": "--id must",
-  "pass identity": "pass --id",
-  "its namespace": "--lease-lock-namespace",
-  "its name": "--lease-lock-name",
+  identity: "--id",
+  namespace: "--lease-lock-namespace",
+  name: "--lease-lock-name",
+  lock: "--lock",
 };
+
+const flagName = (field: string) => flagNames[field] ?? field;
 
 /** Everything that is wrong with the flags of an election, a sentence each. */
 export function electionProblems(
   flags: ElectionFlags & { readonly namespace?: string },
   platform: Platform,
 ): string[] {
-  const problems = [
-    ...coreProblems(() => resolveTimings(timingsFrom(flags))),
-    ...coreProblems(() => checkIdentity(identityFrom(flags, platform))),
+  const found = [
+    ...checkTimings(timingsFrom(flags)).problems,
+    ...checkIdentity(identityFrom(flags, platform)).problems,
     ...lockProblems(flags),
   ];
+  const problems = [...describeProblems(found, flagName)];
   durationMs("--cooldown", flags.cooldown, problems);
   durationMs("--log-leader-every", flags.logLeaderEvery, problems);
-  return problems.map((problem) => inFlagWords(problem, flagWords));
+  return problems;
 }
 
 /** @param extra what the command knows better than the flags: `onOverrun`, `stopWithin`, `metrics` */
@@ -100,34 +103,13 @@ export function lockFrom(
   }
 }
 
-function lockProblems(flags: ElectionFlags & { readonly namespace?: string }): string[] {
-  const problems: string[] = [];
-  const { lock = "lease", leaseLockName, namespace = "default" } = flags;
-  if (!(lockKinds as readonly string[]).includes(lock)) {
-    const meant = nearest(lock, lockKinds);
-    problems.push(
-      `--lock must be one of ${lockKinds.join(", ")}: ${JSON.stringify(lock)}${meant ? `; did you mean ${meant}?` : ""}`,
-    );
-  }
-  if (leaseLockName === undefined) {
-    problems.push("--lease-lock-name must be given: the name of the lock, the same for all replicas");
-  }
-  try {
-    // Only to have the names checked: it is never asked for anything.
-    new LeaseLock({ name: leaseLockName ?? "given", namespace, client: {} as KubeClient });
-  } catch (error) {
-    if (!(error instanceof ElectionError)) throw error;
-    problems.push(error.message.replace(/^Cannot use the Lease as a lock: (.*)\.$/, "$1"));
-  }
-  return problems;
-}
-
-function coreProblems(check: () => unknown): readonly string[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (error instanceof CoreError) return error.problems;
-    throw error;
-  }
+function lockProblems(flags: ElectionFlags & { readonly namespace?: string }): readonly Problem[] {
+  const { lock = "lease", leaseLockName: name, namespace = "default" } = flags;
+  return [
+    ...(lockKinds.some((kind) => kind === lock) ? [] : [oneOfProblem("lock", lockKinds, lock)]),
+    ...(name === undefined
+      ? [{ field: "name", rule: "must be given: the name of the lock, the same for all replicas" }]
+      : []),
+    ...checkLockOptions({ name: name ?? "given", namespace }),
+  ];
 }

@@ -1,5 +1,6 @@
 /** The gates and the status server that the flags describe. All that is wrong with them is named at once. */
 import { readFile } from "node:fs/promises";
+import { describeProblems } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
   PrometheusMetrics,
@@ -98,8 +99,8 @@ export function trafficProblems(
       "--service needs the address of this pod: set POD_IP by the downward API (status.podIP), or pass --address",
     );
   }
-  const listen = status === undefined ? undefined : parseListenAddress(status);
-  if (typeof listen === "string") problems.push(`--status ${listen}`);
+  const listen = status === undefined ? [] : parseListenAddress(status).problems;
+  problems.push(...describeProblems(listen, () => "--status"));
   if (!(readyModes as readonly string[]).includes(statusReady))
     problems.push(`--status-ready must be one of ${readyModes.join(", ")}: ${JSON.stringify(statusReady)}`);
   if (statusReady === "child-ready" && !hasChild)

@@ -47,13 +47,13 @@ describe("names", () => {
     7,
   ])("%j is none", (name) => {
     expect(() => new LeaseLock({ name: name as string, namespace: "ns" })).toThrow(
-      "Cannot use the Lease as a lock: its name must be lower case letters, digits, '-' and '.', at most 253 of them",
+      "Cannot use the Lease as a lock: name must be 1 to 253 lower case letters",
     );
   });
 
   it("every problem is told at once", () => {
     expect(() => new ConfigMapLock({ name: "A", namespace: "../kube-system" })).toThrow(
-      /its name must be .*: "A"; its namespace must be .*: "\.\.\/kube-system"\.$/,
+      /name must be .*, but is "A"; namespace must be .*, but is "\.\.\/kube-system"\.$/,
     );
     expect(() => new EndpointsLock({ name: "A" })).toThrow(
       expect.objectContaining({ name: "ElectionError", code: "InvalidOptions" }),
@@ -89,7 +89,7 @@ describe("the namespace", () => {
     const api = new FakeApi();
     api.namespaceOfConfig = "../kube-system";
     const lock = new LeaseLock({ name: "lock", client: api.client });
-    await expect(lock.prepare()).rejects.toThrow("its namespace must be");
+    await expect(lock.prepare()).rejects.toThrow("namespace must be");
   });
 });
 

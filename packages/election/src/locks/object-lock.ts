@@ -3,9 +3,10 @@
  * name. Upholds G3: a write sends back the whole object as it was read, with only the record changed, and the API server
  * refuses it (409) if the object changed since. Keeps no state: what to write over is passed in.
  */
+import { type Problem, quote } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
-import { KubeClient, KubeError, loadConfig, type WatchRequest } from "@tenure/kube";
-import { ElectionError } from "../errors.ts";
+import { KubeClient, KubeError, loadConfig, nameProblem, type WatchRequest } from "@tenure/kube";
+import { invalidOptions } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
 import { answerTo, failureFrom } from "./answers.ts";
@@ -72,7 +73,7 @@ export class ObjectLock implements Lock {
     this.#kind = kind;
     this.#options = options;
     this.#namespace = options.namespace ?? environment("NAMESPACE") ?? environment("POD_NAMESPACE");
-    check(kind.kind, options, this.#namespace);
+    check(kind.kind, this.#namespace === undefined ? options : { ...options, namespace: this.#namespace });
     const { kubeconfig, context } = options;
     this.#client =
       options.client ??
@@ -104,7 +105,7 @@ export class ObjectLock implements Lock {
         `Cannot tell the namespace of the ${kind} ${name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
       );
     }
-    check(kind, this.#options, this.#namespace);
+    check(kind, { ...this.#options, namespace: this.#namespace });
   }
 
   async read(signal: AbortSignal): Promise<Answer> {
@@ -221,22 +222,33 @@ export class ObjectLock implements Lock {
   }
 }
 
-/** Names go into a URL, so what the API server would refuse is refused before it is asked. */
-function check(kind: string, { name, shareWatch, client }: ObjectLockOptions, namespace: unknown): void {
-  const problems: string[] = [];
-  const isName = (value: unknown) =>
-    typeof value === "string" && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value);
-  const rule = "must be lower case letters, digits, '-' and '.', at most 253 of them";
-  if (!isName(name)) problems.push(`its name ${rule}: ${JSON.stringify(name)}`);
-  if (namespace !== undefined && !isName(namespace))
-    problems.push(`its namespace ${rule}: ${JSON.stringify(namespace)}`);
-  if (shareWatch !== undefined && typeof shareWatch !== "boolean")
-    problems.push(`shareWatch must be true or false: ${JSON.stringify(shareWatch)}`);
-  if (shareWatch && !client)
-    problems.push("shareWatch needs the client that its locks have in common: pass client, the same to each");
-  if (problems.length > 0) {
-    throw new ElectionError("InvalidOptions", `Cannot use the ${kind} as a lock: ${problems.join("; ")}.`);
+/** Every problem with the options of a lock in a Kubernetes object. */
+export function checkLockOptions({
+  name,
+  namespace,
+  shareWatch,
+  client,
+}: ObjectLockOptions): readonly Problem[] {
+  const names = [
+    nameProblem("name", name),
+    namespace === undefined ? undefined : nameProblem("namespace", namespace),
+  ];
+  const problems = names.filter((problem) => problem !== undefined);
+  if (shareWatch !== undefined && typeof shareWatch !== "boolean") {
+    problems.push({ field: "shareWatch", rule: "must be true or false", value: quote(shareWatch) });
+  } else if (shareWatch && !client) {
+    problems.push({
+      field: "shareWatch",
+      rule: "needs {client}",
+      fix: "pass the same {client} to each of these locks",
+    });
   }
+  return problems;
+}
+
+function check(kind: string, options: ObjectLockOptions): void {
+  const problems = checkLockOptions(options);
+  if (problems.length > 0) throw invalidOptions(`use the ${kind} as a lock`, problems);
 }
 
 /** Kubernetes calls it opaque but keeps it ordered (and comparable by contract since 1.35); fencing rests on that. */

@@ -1,18 +1,18 @@
 /** What the flags of `tenure run` mean. Everything that is wrong with them is named at once, before anything is started. */
-import { resolveTimings } from "@tenure/core";
+import { type Checked, describeProblems } from "@tenure/base";
+import { checkTimings } from "@tenure/core";
 import {
+  checkHealth,
   checkNesting,
+  checkReady,
   type HealthOptions,
   type OnExit,
-  parseHealth,
-  parseReady,
-  SupervisorError,
   type SupervisorOptions,
   type Timeouts,
 } from "@tenure/supervisor";
 import type { Platform } from "../../platform.ts";
 import { timingsFrom } from "../../shared/election-from.ts";
-import { durationMs, inFlagWords, nearest } from "../../shared/problems.ts";
+import { durationMs, nearest } from "../../shared/problems.ts";
 import type { ChildFlags, RunFlags } from "./options.ts";
 
 /** What Kubernetes gives a pod that says nothing else. */
@@ -20,15 +20,19 @@ const defaultPodGraceMs = 30_000;
 const defaultStopTimeoutMs = 25_000;
 const exits: readonly OnExit[] = ["restart", "release", "exit"];
 
-const flagWords = {
-  "the pod's grace period": "--pod-grace-period",
-  "the stop timeout": "--stop-timeout",
-  "the child's own shutdown": "--child-shutdown",
-  "the child's drain": "--child-drain",
-  "the time to kill": "--kill-margin",
-  leaseDuration: "--lease-duration",
-  renewDeadline: "--renew-deadline",
+const flagNames: Readonly<Record<string, string>> = {
+  podGraceMs: "--pod-grace-period",
+  stopTimeoutMs: "--stop-timeout",
+  childShutdownMs: "--child-shutdown",
+  drainMs: "--child-drain",
+  killMarginMs: "--kill-margin",
+  leaseDurationMs: "--lease-duration",
+  renewDeadlineMs: "--renew-deadline",
+  ready: "--ready",
+  health: "--health",
 };
+
+const flagName = (field: string) => flagNames[field] ?? field;
 
 /** What the flags say to the supervisor; the election, the command and the rest come from elsewhere. */
 export type ChildOptions = Omit<SupervisorOptions, "election" | "command">;
@@ -38,7 +42,7 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: stri
   const positive = (flag: string, text: string | undefined) => positiveMs(flag, text, problems);
   const stopTimeoutMs = ms("--stop-timeout", flags.stopTimeout);
   const killMarginMs = ms("--kill-margin", flags.killMargin);
-  const ready = parsed("--ready", flags.ready, parseReady, problems);
+  const ready = parsed(flags.ready, checkReady, problems);
   const onExit = exitFrom(flags, problems);
   const options = {
     ...given("ready", ready),
@@ -67,18 +71,14 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: stri
     ...given("killMarginMs", killMarginMs),
     ...leaseOf(flags),
   });
-  problems.push(...nested.map((problem) => inFlagWords(problem, flagWords)));
+  problems.push(...describeProblems(nested, flagName));
   return options;
 }
 
 /** The timings of the election, if they are right by themselves. */
 function leaseOf(flags: RunFlags): Pick<Timeouts, "leaseDurationMs" | "renewDeadlineMs"> {
-  try {
-    const { leaseDurationMs, renewDeadlineMs } = resolveTimings(timingsFrom(flags));
-    return { leaseDurationMs, renewDeadlineMs };
-  } catch {
-    return {};
-  }
+  const { value } = checkTimings(timingsFrom(flags));
+  return value ? { leaseDurationMs: value.leaseDurationMs, renewDeadlineMs: value.renewDeadlineMs } : {};
 }
 
 function healthFrom(flags: ChildFlags, problems: string[]): HealthOptions | undefined {
@@ -97,7 +97,7 @@ function healthFrom(flags: ChildFlags, problems: string[]): HealthOptions | unde
       problems.push(`${flag} means nothing without --health: say what is to be checked`);
     return undefined;
   }
-  const check = parsed("--health", flags.health, parseHealth, problems);
+  const check = parsed(flags.health, checkHealth, problems);
   if (!check) return undefined;
   return {
     check,
@@ -124,19 +124,14 @@ function exitFrom({ onExit }: ChildFlags, problems: string[]): OnExit | undefine
 }
 
 function parsed<T>(
-  flag: string,
   text: string | undefined,
-  parse: (text: string) => T,
+  check: (text: string) => Checked<T>,
   problems: string[],
 ): T | undefined {
   if (text === undefined) return undefined;
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof SupervisorError)) throw error;
-    problems.push(...error.problems.map((problem) => `${flag} ${problem}`));
-    return undefined;
-  }
+  const result = check(text);
+  problems.push(...describeProblems(result.problems, flagName));
+  return result.value;
 }
 
 function wholeNumber(

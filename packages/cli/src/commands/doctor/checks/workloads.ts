@@ -1,5 +1,5 @@
 /** What a workload's manifest says that will hurt its election: at a rollout, at the end of a pod, at the end of a node. Pure. */
-import { parseDuration } from "@tenure/core";
+import { describeProblem, parseDuration } from "@tenure/base";
 import { checkNesting } from "@tenure/supervisor";
 import { rolloutDeadlock } from "../../manifests/rollout.ts";
 import { finding, hint, ok, type Report } from "../report.ts";
@@ -58,6 +58,11 @@ function checkRollout(workload: Workload, about: string): Report {
   );
 }
 
+const nestingNames: Readonly<Record<string, string>> = {
+  podGraceMs: "terminationGracePeriodSeconds",
+  stopTimeoutMs: "--stop-timeout",
+};
+
 function checkGrace(workload: Workload, election: string, about: string): Report[] {
   const podGraceMs =
     (workload.spec.template.spec.terminationGracePeriodSeconds ?? defaults.graceSeconds) * 1_000;
@@ -80,7 +85,7 @@ function checkGrace(workload: Workload, election: string, about: string): Report
     return [
       finding(
         "grace",
-        `${nameOf(workload)}, container ${container.name}: ${problem}. The kubelet kills it before its lease is released`,
+        `${nameOf(workload)}, container ${container.name}: ${describeProblem(problem, (field) => nestingNames[field] ?? field)}. The kubelet kills it before its lease is released`,
         `terminationGracePeriodSeconds: ${enough}, or a shorter --stop-timeout`,
         about,
       ),
