@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Takes part in elections with @tenure/election, and tells on stdout, as JSON lines, what happens to it. The counterpart
- * of bench/client-go: same flags, same lines.
+ * A candidate on @tenure/election that prints its events to stdout as JSON lines. The counterpart of bench/client-go: same flags,
+ * same lines.
  *
  *     node bench/candidate.mjs --kubeconfig FILE --namespace NS --name NAME --id ID [--count N] …
  */
@@ -30,21 +30,21 @@ const { kubeconfig, namespace, name, id } = values;
 const count = Number(values.count);
 const workEveryMs = Number(values["work-every"].replace(/ms$/, ""));
 if (!name || !id || !Number.isSafeInteger(count) || count < 1) {
-  console.error("--name and --id are needed, and --count must be at least 1");
+  console.error("--name and --id are required, and --count must be at least 1");
   process.exit(1);
 }
 
 /** @param {string} election */
-function speaker(election) {
+function eventPrinter(election) {
   /** @param {string} event @param {object} [more] */
   return (event, more) => {
-    // CLOCK_MONOTONIC, which every process of this machine shares, and nobody sets.
+    // CLOCK_MONOTONIC: shared by all processes of this machine, and never set.
     const monoMs = Number(process.hrtime.bigint()) / 1e6;
     const time = new Date().toISOString();
     try {
       writeSync(1, `${JSON.stringify({ event, monoMs, time, id, election, ...more })}\n`);
     } catch {
-      // Nobody listens any more: the run that wanted to know is gone.
+      // The benchmark that reads this output has ended.
       process.exit(1);
     }
   };
@@ -60,7 +60,7 @@ async function sharedClient() {
 const shutdown = new AbortController();
 for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) {
   process.on(signal, () => {
-    // What a program does that has no graceful end: the lease is left to expire.
+    // Like a program without a graceful shutdown: the lease is left to expire.
     if (values["release-on-cancel"] === "false") process.exit(0);
     shutdown.abort();
   });
@@ -70,9 +70,9 @@ const access =
   count > 1 ? { client: await sharedClient(), shareWatch: true } : kubeconfig ? { kubeconfig } : {};
 const runs = Array.from({ length: count }, (_, index) => {
   const election = count > 1 ? `${name}-${index}` : name;
-  const say = speaker(election);
+  const print = eventPrinter(election);
   const lock = new LeaseLock({ namespace, name: election, ...access });
-  const contest = new Election({
+  const candidate = new Election({
     lock,
     identity: id,
     leaseDuration: values["lease-duration"],
@@ -80,23 +80,23 @@ const runs = Array.from({ length: count }, (_, index) => {
     retryPeriod: values["retry-period"],
     ...(values["renew-interval"] && { renewInterval: values["renew-interval"] }),
   });
-  contest.on("leader-changed", ({ leader }) => say("new-leader", { leader: leader ?? "" }));
-  contest.on("term-ended", ({ reason, released }) => say("stopped-leading", { reason, released }));
-  contest.on("error", ({ error }) =>
+  candidate.on("leader-changed", ({ leader }) => print("new-leader", { leader: leader ?? "" }));
+  candidate.on("term-ended", ({ reason, released }) => print("stopped-leading", { reason, released }));
+  candidate.on("error", ({ error }) =>
     console.error(`${new Date().toISOString()} ${election}: ${error.message}`),
   );
-  return contest.run(
+  return candidate.run(
     async (term) => {
       const token = String(term.token);
-      say("started-leading", { token });
-      const beat =
-        workEveryMs > 0 && setInterval(() => term.isValid() && say("worked", { token }), workEveryMs);
+      print("started-leading", { token });
+      const timer =
+        workEveryMs > 0 && setInterval(() => term.isValid() && print("worked", { token }), workEveryMs);
       await new Promise((resolve) => {
         if (term.signal.aborted) resolve(undefined);
         term.signal.addEventListener("abort", resolve, { once: true });
       });
-      if (beat) clearInterval(beat);
-      say("work-stopped");
+      if (timer) clearInterval(timer);
+      print("work-stopped");
     },
     { signal: shutdown.signal },
   );

@@ -1,12 +1,12 @@
-// What `import { Election, LeaseLock } from "@tenure/election"` costs a program, in time and memory, against bare node.
+// Measures what `import { Election, LeaseLock } from "@tenure/election"` adds to bare node, in time and memory.
 //   node bench/import-cost.mjs [RUNS]
-// Each figure is the median of fresh processes, ours and bare node in turn. Time is the whole process, start to exit.
+// Each figure is the median over new processes; the programs take turns. Time is the whole process, from start to exit.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const runs = Number(process.argv[2] ?? 31);
 if (!Number.isSafeInteger(runs) || runs < 1) {
-  console.error(`RUNS must be a whole number from 1 on: ${process.argv[2]}`);
+  console.error(`RUNS must be a whole number, at least 1: ${process.argv[2]}`);
   process.exit(2);
 }
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -1,6 +1,6 @@
-// How fast the sandbox is, with a real kube-apiserver beside it where TENURE_CONFORMANCE_KUBECONFIG names one.
+// Measures the sandbox, and a real kube-apiserver for comparison if TENURE_CONFORMANCE_KUBECONFIG is set.
 //   npm run build && node bench/sandbox.mjs [--updates 100000]
-// The sandbox runs as users run it, as a process of its own, over TLS. One run takes about two minutes.
+// The sandbox runs as a separate process, over TLS, as users run it. One run takes about two minutes.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -19,7 +19,7 @@ const percentile = (values, part) =>
 const ms = (value) => `${value.toFixed(1)} ms`;
 const print = (name, sandbox, real = "") => console.log(`${name.padEnd(46)}${sandbox.padEnd(26)}${real}`);
 
-/** Reads the two kinds of kubeconfig that there are here, both of which have one cluster and one token. */
+/** Reads the kubeconfigs of the sandbox and of test/kube: each has one cluster and one token. */
 function client(kubeconfig) {
   const text = readFileSync(kubeconfig, "utf8");
   const value = (key) => new RegExp(`${key}: "?([^"\\n]+)"?`).exec(text)[1];
@@ -46,7 +46,7 @@ function client(kubeconfig) {
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
-/** A candidate that renews as fast as it can, on one connection. */
+/** Renews a lease as fast as possible, on one connection. */
 async function renew({ call, connection }, name, count) {
   const agent = connection();
   await call(agent, "DELETE", `${leases}/${name}`).catch(() => {});
@@ -80,7 +80,7 @@ async function updates(target, connections, count) {
   return `${Math.round(perSecond)} /s, p50 ${ms(percentile(times, 0.5))}`;
 }
 
-/** From sending a write until the last of the watchers has its event. */
+/** The time from sending a write until the last watcher has its event. */
 async function fanOut(target, watchers, count) {
   const agent = target.connection();
   await target.call(agent, "DELETE", `${leases}/fan`).catch(() => {});
@@ -117,7 +117,7 @@ async function fanOut(target, watchers, count) {
   return `p50 ${ms(percentile(times, 0.5))}, p95 ${ms(percentile(times, 0.95))}`;
 }
 
-/** In a process of its own, since the second start in a process is faster. */
+/** Measures in a new process, because the second start in a process is faster. */
 function startTime() {
   const script = `const t0 = performance.now(); const { startSandbox } = await import(${JSON.stringify(library)}); const t1 = performance.now();
     const sandbox = await startSandbox(); console.log(t1 - t0, performance.now() - t1); await sandbox.close();`;

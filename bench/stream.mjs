@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What the consumer of @tenure/stream costs, compared with a bare grpc-js loop on the same stream. The server floods from a
- * process of its own; each run is a new connection. The two that are compared run one right after the other, in turns first, and
- * the median of their ratios counts: what else the machine has to do then slows both.
+ * Compares the throughput of the @tenure/stream consumer with a plain grpc-js loop on the same stream. The server sends as fast as
+ * it can from a separate process; each run uses a new connection. The two compared programs run directly after each other and
+ * take turns going first, so that other load on the machine slows both. The result is the median of their ratios.
  *   npm run bench:stream -- [--messages 100000] [--rounds 11]
  */
 import { fork } from "node:child_process";
@@ -94,7 +94,7 @@ async function measure() {
   };
   const pairs = [
     {
-      what: "a handler that returns",
+      what: "a synchronous handler",
       bare: bare((call) => once(call.on("data", work), "end")),
       tenure: consume(work),
     },
@@ -115,7 +115,7 @@ async function measure() {
     await run();
     const tookMs = performance.now() - startedMs;
     const { user, system } = process.cpuUsage(cpu);
-    if (count !== messages) throw new Error(`there were ${count} of ${messages} messages`);
+    if (count !== messages) throw new Error(`received ${count} of ${messages} messages`);
     return { perSecond: (count / tookMs) * 1_000, cpuUs: (user + system) / count };
   };
 
@@ -123,7 +123,7 @@ async function measure() {
   for (const { what, ...pair } of pairs) {
     /** @type {{ bare: Measure[], tenure: Measure[] }} */
     const measures = { bare: [], tenure: [] };
-    // The first round warms up and does not count.
+    // The first round is a warm-up and is not counted.
     for (let round = 0; round <= rounds; round++) {
       /** @type {("bare" | "tenure")[]} */
       const turns = round % 2 ? ["tenure", "bare"] : ["bare", "tenure"];
@@ -133,7 +133,7 @@ async function measure() {
     const ratio = median(
       tenureOnes.map(({ perSecond }, round) => perSecond / (bareOnes[round]?.perSecond ?? 0)),
     );
-    console.log(`${what}: ${(ratio * 100).toFixed(0)} % of bare grpc-js, to be at least 90 %`);
+    console.log(`${what}: ${(ratio * 100).toFixed(0)} % of plain grpc-js (target: at least 90 %)`);
     for (const [name, all] of Object.entries({ "grpc-js": bareOnes, tenure: tenureOnes })) {
       const perSecond = Math.round(median(all.map((one) => one.perSecond))).toLocaleString("en");
       console.log(

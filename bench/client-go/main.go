@@ -1,8 +1,8 @@
-// Command candidate takes part in elections with client-go, and tells on stdout, as JSON lines, what happens to it.
+// Command candidate takes part in elections with client-go, and prints its events to stdout as JSON lines.
 //
 // It is the counterpart of bench/candidate.mjs: same flags, same lines. It uses client-go as its large users do
-// (controller-runtime, kube-scheduler): a request times out after half of the renew deadline, the work is over before the
-// context of the election is cancelled, and a lost election is entered again.
+// (controller-runtime, kube-scheduler): a request times out after half of the renew deadline, the work stops before the
+// context of the election is cancelled, and a candidate that loses competes again.
 package main
 
 import (
@@ -36,7 +36,7 @@ type options struct {
 }
 
 func main() {
-	// Only what went wrong goes to stderr: a line for each of a thousand elections is not the election's cost.
+	// Log only errors: a log line for each of a thousand elections would distort the measured cost.
 	logging := flag.NewFlagSet("logging", flag.PanicOnError)
 	klog.InitFlags(logging)
 	_ = logging.Parse([]string{"--legacy_stderr_threshold_behavior=false", "--stderrthreshold=ERROR"})
@@ -57,14 +57,14 @@ func parse() options {
 	flag.DurationVar(&o.retryPeriod, "retry-period", 2*time.Second, "")
 	flag.BoolVar(&o.releaseOnCancel, "release-on-cancel", true, "release the Lease when told to stop")
 	flag.IntVar(&o.count, "count", 1, "elections in this process, which share a client")
-	flag.DurationVar(&o.workEvery, "work-every", 0, "print a line so often while leading; 0: never")
+	flag.DurationVar(&o.workEvery, "work-every", 0, "how often to print a line while leading; 0: never")
 	flag.Parse()
 	return o
 }
 
 func run(o options) error {
 	if o.name == "" || o.id == "" || o.count < 1 {
-		return errors.New("--name and --id are needed, and --count must be at least 1")
+		return errors.New("--name and --id are required, and --count must be at least 1")
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
 	if err != nil {
@@ -72,7 +72,7 @@ func run(o options) error {
 	}
 	config.UserAgent = "client-go leader-election"
 	config.Timeout = max(time.Second, o.renewDeadline/2)
-	// The default of 5 requests a second is for one election; many that share a client would starve.
+	// The default of 5 requests a second suits one election; many elections that share a client would starve.
 	config.QPS = -1
 	client, err := coordinationv1.NewForConfig(config)
 	if err != nil {
@@ -93,7 +93,7 @@ func run(o options) error {
 	}
 	go func() {
 		<-signals
-		// The work first, then the lease, as controller-runtime does it.
+		// Stop the work first, then release the lease, as controller-runtime does.
 		stopWork()
 		for _, c := range candidates {
 			c.work.Wait()
@@ -117,7 +117,7 @@ type candidate struct {
 	work        sync.WaitGroup
 }
 
-// run campaigns until the context ends: client-go's Run is for one term.
+// run competes until the context ends; client-go's Run returns after one term.
 func (c *candidate) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		var hasLed atomic.Bool
@@ -142,7 +142,7 @@ func (c *candidate) run(ctx context.Context) {
 					c.say(line{Event: "work-stopped"})
 				},
 				OnStoppedLeading: func() {
-					// It is called also when this candidate never led.
+					// client-go also calls this if the candidate never led.
 					if hasLed.Load() {
 						c.say(line{Event: "stopped-leading"})
 					}
@@ -158,13 +158,13 @@ func (c *candidate) run(ctx context.Context) {
 	}
 }
 
-// doWork returns when it is told to stop, by the election or by a signal.
+// doWork returns when the election or a signal tells it to stop.
 func (c *candidate) doWork(ctx context.Context) {
-	var beats <-chan time.Time
+	var ticks <-chan time.Time
 	if c.workEvery > 0 {
 		ticker := time.NewTicker(c.workEvery)
 		defer ticker.Stop()
-		beats = ticker.C
+		ticks = ticker.C
 	}
 	for {
 		select {
@@ -172,7 +172,7 @@ func (c *candidate) doWork(ctx context.Context) {
 			return
 		case <-c.workContext.Done():
 			return
-		case <-beats:
+		case <-ticks:
 			c.say(line{Event: "worked"})
 		}
 	}
@@ -180,7 +180,7 @@ func (c *candidate) doWork(ctx context.Context) {
 
 type line struct {
 	Event string `json:"event"`
-	// Milliseconds of CLOCK_MONOTONIC, which every process of this machine shares, and nobody sets.
+	// Milliseconds of CLOCK_MONOTONIC: shared by all processes of this machine, and never set.
 	MonoMs   float64 `json:"monoMs"`
 	Time     string  `json:"time"`
 	ID       string  `json:"id"`
@@ -204,7 +204,7 @@ func (c *candidate) say(l line) {
 	}
 	stdout.Lock()
 	defer stdout.Unlock()
-	// Nobody listens any more: the run that wanted to know is gone.
+	// The benchmark that reads this output has ended.
 	if _, err := os.Stdout.Write(append(text, '\n')); err != nil {
 		os.Exit(1)
 	}

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the benchmark itself asks of the API server. Not @tenure/kube, which is one of the things measured: a slow client
- * must not make its own measure slow.
+ * The benchmark's own API client. It does not use @tenure/kube, which is measured here: a slow client must not distort its own
+ * measurement.
  */
 import * as https from "node:https";
 import { createInterface } from "node:readline";
@@ -18,7 +18,7 @@ import { monoMs } from "./clock.mjs";
  * @property {string} caPem
  * @property {string} adminToken
  *
- * @typedef {{ type: string, lease: Lease, seenMs: number }} Sighting
+ * @typedef {{ type: string, lease: Lease, seenMs: number }} LeaseEvent
  */
 
 const leasesRoot = "/apis/coordination.k8s.io/v1/namespaces";
@@ -51,25 +51,26 @@ export class Api {
   }
 
   /**
-   * Every change of the Leases of a namespace, stamped when it arrived here.
+   * Reports every change of the Leases in a namespace, with the time of its arrival.
    *
    * @param {string} namespace
-   * @param {(sighting: Sighting) => void} onSighting
-   * @returns {Promise<() => void>} what ends it
+   * @param {(event: LeaseEvent) => void} onEvent
+   * @returns {Promise<() => void>} a function that ends the watch
    */
-  async watchLeases(namespace, onSighting) {
-    // Of its own, as the pool has one connection.
+  async watchLeases(namespace, onEvent) {
+    // A separate agent, because the pool has only one connection.
     const agent = new https.Agent({ keepAlive: true });
     const path = `${leasesRoot}/${namespace}/leases?watch=true&resourceVersion=0&timeoutSeconds=3600`;
     const response = await this.#send("GET", path, undefined, agent);
-    if (response.statusCode !== 200) throw new Error(`watching ${namespace} answered ${response.statusCode}`);
+    if (response.statusCode !== 200)
+      throw new Error(`Cannot watch ${namespace}: the server answered ${response.statusCode}`);
     const lines = createInterface({ input: response });
-    // A server that ends, ends its watches: who needs to know of it has other means. Readline passes the error on.
+    // A server that stops also ends its watches. The benchmark notices that elsewhere. Readline forwards the error.
     for (const stream of [response, lines]) stream.on("error", () => {});
     lines.on("line", (line) => {
       const seenMs = monoMs();
       const { type, object } = JSON.parse(line);
-      onSighting({ type, lease: object, seenMs });
+      onEvent({ type, lease: object, seenMs });
     });
     return () => {
       response.destroy();
@@ -91,7 +92,7 @@ export class Api {
     for await (const chunk of response) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     if ((response.statusCode ?? 500) >= 300)
-      throw new Error(`${method} ${path} answered ${response.statusCode}: ${text.slice(0, 500)}`);
+      throw new Error(`${method} ${path} failed with ${response.statusCode}: ${text.slice(0, 500)}`);
     return text;
   }
 
@@ -116,7 +117,7 @@ export class Api {
         resolve(response);
       });
       request.setTimeout(requestTimeoutMs, () =>
-        request.destroy(new Error(`${method} ${path}: no answer in ${requestTimeoutMs} ms`)),
+        request.destroy(new Error(`${method} ${path} timed out after ${requestTimeoutMs} ms`)),
       );
       request.once("error", reject);
       request.end(body && JSON.stringify(body));

@@ -1,7 +1,7 @@
 // @ts-check
 import { setTimeout as delay } from "node:timers/promises";
 
-/** CLOCK_MONOTONIC in milliseconds: what the candidates stamp their lines with, comparable between processes. */
+/** CLOCK_MONOTONIC in milliseconds. The candidates use it too, so times can be compared between processes. */
 export function monoMs() {
   return Number(process.hrtime.bigint()) / 1e6;
 }

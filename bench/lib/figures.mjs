@@ -1,21 +1,21 @@
 // @ts-check
-/** What was measured, as JSON lines for programs and as a table for people. */
+/** Formats the measured figures as JSON lines for programs and as a table for people. */
 
 /**
  * @typedef {object} Figure
- * @property {string} race
+ * @property {string} scenario
  * @property {string} figure
  * @property {string} unit
  * @property {number} [ours]
  * @property {number} [clientGo]
- * @property {number} [floor] what this machine can do at best, without an election
- * @property {number} [atMost] what section 5 of the design demands of ours
- * @property {number} [atLeast]
- * @property {number} [samples] of each
+ * @property {number} [floor] the best that this machine can do, without an election
+ * @property {number} [atMost] the target for tenure
+ * @property {number} [atLeast] the target for tenure
+ * @property {number} [samples] number of samples of each kind
  * @property {string} [note]
  */
 
-/** @param {Figure} figure @returns {boolean | undefined} undefined where nothing is demanded */
+/** @param {Figure} figure @returns {boolean | undefined} undefined if there is no target */
 export function isMet({ ours, atMost, atLeast }) {
   if (ours === undefined || (atMost === undefined && atLeast === undefined)) return undefined;
   return ours <= (atMost ?? Number.POSITIVE_INFINITY) && ours >= (atLeast ?? Number.NEGATIVE_INFINITY);
@@ -29,10 +29,10 @@ export function jsonLine(figure) {
 /** @param {readonly Figure[]} figures */
 export function markdownTable(figures) {
   const rows = figures.map((figure) => {
-    const { race, figure: name, unit, ours, clientGo, floor, samples } = figure;
+    const { scenario, figure: name, unit, ours, clientGo, floor, samples } = figure;
     const met = isMet(figure);
     return [
-      `${race}: ${name}`,
+      `${scenario}: ${name}`,
       quantity(ours, unit),
       quantity(clientGo, unit),
       ratio(ours, clientGo),
@@ -42,13 +42,15 @@ export function markdownTable(figures) {
       samples === undefined ? "" : String(samples),
     ];
   });
-  const head = ["", "ours", "client-go", "client-go : ours", "floor", "design", "met", "samples"];
+  const head = ["", "tenure", "client-go", "client-go : tenure", "floor", "target", "met", "samples"];
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
 /** @param {readonly Figure[]} figures */
 export function notes(figures) {
-  return [...new Set(figures.flatMap(({ race, note }) => (note ? [`- ${race}: ${note}`] : [])))].join("\n");
+  return [...new Set(figures.flatMap(({ scenario, note }) => (note ? [`- ${scenario}: ${note}`] : [])))].join(
+    "\n",
+  );
 }
 
 /** @param {number | undefined} value @param {string} unit */

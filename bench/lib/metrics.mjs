@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * How many requests about Leases the API server has answered, by its own count. A watch is counted there when it ends, so
- * the open ones are read from the gauge of long-running requests.
+ * Reads from the API server's metrics how many requests for Leases it has answered. The server counts a watch when it ends, so
+ * open watches come from the gauge of long-running requests.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { monoMs } from "./clock.mjs";
@@ -55,7 +55,7 @@ export async function leaseRate(api, windowMs) {
 }
 
 /** @param {Rate} rate @param {Rate} baseline @returns {Rate} */
-export function less(rate, baseline) {
+export function subtractBaseline(rate, baseline) {
   const byVerb = Object.fromEntries(
     Object.entries(rate.byVerb).map(([verb, perMinute]) => [
       verb,

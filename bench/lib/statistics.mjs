@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * The nearest rank: always a value that was measured.
+ * The nearest-rank percentile, which is always a measured value.
  *
  * @param {readonly number[]} values
  * @param {number} part in [0, 1]

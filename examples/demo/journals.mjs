@@ -1,21 +1,21 @@
 // @ts-check
-/** What the workers wrote down, order by order as they began: the only witness of work that was begun and not finished. */
+/** Reads the workers' journals, which list every started order: the only evidence of work that was started and not finished. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A token and an order, 8 bytes each, as the machine has them. */
+/** A token and an order, 8 bytes each, little-endian. */
 const entryBytes = 16;
 
 /**
  * @param {string} folder
- * @returns {Promise<{ begun: number, begunTwice: number, byTerm: Map<bigint, number> }>} `byTerm`: how many orders a term had begun
- *   that another term began again
+ * @returns {Promise<{ started: number, startedTwice: number, restartedByTerm: Map<bigint, number> }>} `restartedByTerm`: for each
+ *   term, how many of the orders that it started were started again by another term
  */
-export async function countTwice(folder) {
-  /** The token of whoever began it last. @type {Map<bigint, bigint>} */
-  const beganBy = new Map();
+export async function readJournals(folder) {
+  /** For each order, the token of the term that started it last. @type {Map<bigint, bigint>} */
+  const lastTerm = new Map();
   /** @type {Map<bigint, number>} */
-  const byTerm = new Map();
+  const restartedByTerm = new Map();
   /** @type {[token: bigint, id: bigint][]} */
   const entries = [];
   for (const name of await readdir(folder).catch(() => [])) {
@@ -26,14 +26,14 @@ export async function countTwice(folder) {
     }
   }
   entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  let begunTwice = 0;
+  let startedTwice = 0;
   for (const [token, id] of entries) {
-    const before = beganBy.get(id);
+    const before = lastTerm.get(id);
     if (before !== undefined) {
-      begunTwice++;
-      byTerm.set(before, (byTerm.get(before) ?? 0) + 1);
+      startedTwice++;
+      restartedByTerm.set(before, (restartedByTerm.get(before) ?? 0) + 1);
     }
-    beganBy.set(id, token);
+    lastTerm.set(id, token);
   }
-  return { begun: entries.length, begunTwice, byTerm };
+  return { started: entries.length, startedTwice, restartedByTerm };
 }

@@ -1,13 +1,13 @@
 // @ts-check
-// The whole system on this machine: a Kubernetes API, a gRPC server with orders, three replicas of `tenure run`, and what happens
-// when the one that works is killed, frozen, cut off or told to step down. Ends clean, and leaves nothing running.
-//   npm run demo                   live, with keys
-//   npm run demo -- --script       plays them all and ends with a summary; also without a terminal
+// Runs the whole system on this machine: a Kubernetes API, a gRPC server with orders, and three replicas of `tenure run`. Shows
+// what happens when the leader is killed, frozen, cut off or told to step down. Stops every process at the end.
+//   npm run demo                   interactive: press a key to inject a fault
+//   npm run demo -- --script       injects all faults and prints a summary; the default without a terminal
 //   npm run demo -- --rate 500 --lease 15
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
-import { live } from "./live.mjs";
-import { script } from "./script.mjs";
+import { runInteractive } from "./interactive.mjs";
+import { runScript } from "./scripted.mjs";
 import { summaryLines } from "./summary.mjs";
 import { System } from "./system.mjs";
 import { clock } from "./view.mjs";
@@ -23,22 +23,22 @@ const rate = Number(values.rate);
 const leaseSeconds = Number(values.lease);
 if (!(rate > 0) || !(Number.isInteger(leaseSeconds) && leaseSeconds >= 2)) {
   console.error(
-    `--rate must be more than 0 and --lease a whole number of seconds from 2: ${values.rate}, ${values.lease}`,
+    `--rate must be greater than 0, and --lease a whole number of seconds, at least 2: got --rate ${values.rate} --lease ${values.lease}`,
   );
   process.exit(2);
 }
 
-const isLive = !values.script && process.stdin.isTTY && process.stdout.isTTY;
+const isInteractive = !values.script && process.stdin.isTTY && process.stdout.isTTY;
 const startedMs = performance.now();
 /** @type {string[]} */
 const notes = [];
-const say = (/** @type {string} */ line) => {
+const print = (/** @type {string} */ line) => {
   const stamped = `${clock(performance.now() - startedMs)}  ${line}`;
-  if (isLive) notes.push(stamped);
+  if (isInteractive) notes.push(stamped);
   else console.log(stamped);
 };
 
-const system = new System({ rate, leaseSeconds, log: say });
+const system = new System({ rate, leaseSeconds, log: print });
 const interrupt = new AbortController();
 let exitCode = 0;
 const end = (/** @type {number} */ code) => {
@@ -50,7 +50,7 @@ const end = (/** @type {number} */ code) => {
 for (const name of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
   process.on(name, () => end(128 + constants.signals[name]));
 }
-// Whoever reads this may stop reading; the replicas must end all the same.
+// The reader of stdout may go away. The replicas must be stopped even then.
 process.stdout.on("error", () => end(1));
 process.on("uncaughtException", (error) => {
   console.error(error);
@@ -59,15 +59,15 @@ process.on("uncaughtException", (error) => {
 
 try {
   await system.start();
-  if (isLive) await live(system, startedMs, { signal: interrupt.signal, notes });
-  else await script(system, say);
+  if (isInteractive) await runInteractive(system, startedMs, { signal: interrupt.signal, notes });
+  else await runScript(system, print);
   if (!interrupt.signal.aborted) await system.settle();
   const summary = await system.summary();
   for (const line of summaryLines(summary, performance.now() - startedMs)) console.log(line);
-  // An interrupted run has orders that nobody had the time to finish.
+  // An interrupted run leaves orders unfinished; they are not lost.
   if (!interrupt.signal.aborted && (summary.lost > 0 || summary.twice > 0)) exitCode = 1;
 } catch (error) {
-  // What was under way when it was interrupted fails, and is no news.
+  // An interrupt makes pending operations fail; those errors are expected.
   if (!interrupt.signal.aborted) {
     console.error(error instanceof Error ? error.message : error);
     exitCode = 1;
@@ -76,5 +76,5 @@ try {
   await system.close();
 }
 const leftovers = system.leftovers();
-console.log(leftovers.length === 0 ? "nothing is left running" : `still running: ${leftovers.join(", ")}`);
+console.log(leftovers.length === 0 ? "all processes have exited" : `still running: ${leftovers.join(", ")}`);
 process.exit(leftovers.length === 0 ? exitCode : 1);

@@ -1,5 +1,5 @@
 // @ts-check
-/** Processes and what they started, as the machine knows them. */
+/** Finds and signals processes and their descendants. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
@@ -16,20 +16,20 @@ function processes() {
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
-        // pid (name) state parent …; the name may hold anything.
+        // pid (name) state parent …; the name may contain any character.
         const [state, parent] = readFileSync(`/proc/${name}/stat`, "utf8")
           .replace(/^.*\) /s, "")
           .split(" ");
         return [{ pid: Number(name), parent: Number(parent), isZombie: state === "Z" }];
       } catch {
-        // It ended while we looked.
+        // The process ended during the scan.
         return [];
       }
     });
 }
 
-/** A process and all that it started, and those started. @param {number} pid */
-export function family(pid) {
+/** A process and all its descendants. @param {number} pid */
+export function processTree(pid) {
   const all = processes();
   const found = [pid];
   for (const parent of found) {
@@ -38,7 +38,7 @@ export function family(pid) {
   return found;
 }
 
-/** Those of them that run. A zombie is gone, only not buried yet. @param {Iterable<number>} pids */
+/** The processes that still run. A zombie has exited. @param {Iterable<number>} pids */
 export function running(pids) {
   const wanted = new Set(pids);
   return processes()
@@ -52,7 +52,7 @@ export function signalAll(pids, signal) {
     try {
       process.kill(pid, signal);
     } catch {
-      // Gone already.
+      // It has already exited.
     }
   }
 }

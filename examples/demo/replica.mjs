@@ -1,47 +1,47 @@
 // @ts-check
-/** One replica: a `tenure run` with a worker as its child, on wires of its own. Comes back when it is killed, as a pod does. */
+/** One replica: `tenure run` with a worker as its child, on its own network links. It restarts after it is killed, as a pod does. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { family, running, signalAll } from "./processes.mjs";
+import { processTree, running, signalAll } from "./processes.mjs";
 
 const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
 const worker = fileURLToPath(new URL("../stream-worker/worker.mjs", import.meta.url));
 
-/** How long a killed replica stays away. */
-const awayMs = 2_000;
-/** A replica that has not ended by then is made to. */
-const endWithinMs = 15_000;
+/** How long a killed replica stays down. */
+const restartAfterMs = 2_000;
+/** A replica that has not exited by then is killed. */
+const exitTimeoutMs = 15_000;
 
 /** @param {number} ms */
 export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Replica {
-  /** "follower", "pre-leader", … as tenure tells it. */
+  /** "follower", "pre-leader", … as tenure reports it. */
   phase = "starting";
   /** @type {"up" | "frozen" | "cut off" | "down"} */
   state = "up";
-  /** Every process that was ever seen of it. @type {Set<number>} */
+  /** Every process of this replica that was ever seen. @type {Set<number>} */
   pids = new Set();
   #isClosing = false;
   /** @type {import("node:child_process").ChildProcess | undefined} */
   #process;
   /** @type {NodeJS.Timeout | undefined} */
-  #comeBack;
+  #restartTimer;
 
   /**
    * @param {string} name
    * @param {object} parts
-   * @param {import("./wire.mjs").Wire[]} parts.wires
+   * @param {import("./network-link.mjs").NetworkLink[]} parts.links
    * @param {string[]} parts.runFlags
    * @param {string[]} parts.workerFlags
-   * @param {string} parts.folder for its temporary files: what is killed does not clean up
+   * @param {string} parts.folder for its temporary files: a killed process does not clean up
    * @param {(line: string) => void} parts.log
    */
-  constructor(name, { wires, runFlags, workerFlags, folder, log }) {
+  constructor(name, { links, runFlags, workerFlags, folder, log }) {
     this.name = name;
-    this.wires = wires;
+    this.links = links;
     this.log = log;
     this.folder = folder;
     this.arguments = [
@@ -60,7 +60,7 @@ export class Replica {
     this.state = "up";
     const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith("TENURE_"));
     const env = { ...Object.fromEntries(inherited), TMPDIR: this.folder };
-    // In a group of its own: Ctrl-C is for the demo, which ends its replicas in order.
+    // In its own process group: Ctrl-C must reach only the demo, which then stops its replicas in order.
     const child = spawn(process.execPath, this.arguments, {
       env,
       detached: true,
@@ -68,76 +68,76 @@ export class Replica {
     });
     this.#process = child;
     if (child.pid) this.pids.add(child.pid);
-    createInterface({ input: child.stderr }).on("line", (line) => this.#heard(line));
-    child.on("exit", (code, signal) => this.#ended(child, signal ?? `exit code ${code}`));
+    createInterface({ input: child.stderr }).on("line", (line) => this.#onLogLine(line));
+    child.on("exit", (code, signal) => this.#onExit(child, signal ?? `exit code ${code}`));
     child.on("error", (error) => this.log(`${this.name}: ${error.message}`));
   }
 
   /** SIGKILL, as when memory runs out. */
   kill() {
-    this.look();
+    this.findProcesses();
     this.#process?.kill("SIGKILL");
   }
 
   /** SIGTERM, as when a new version is rolled out. */
   restart() {
-    this.look();
+    this.findProcesses();
     this.#process?.kill("SIGTERM");
   }
 
-  /** Everything of it stands still. */
+  /** SIGSTOP to every process of the replica. */
   freeze() {
     this.state = "frozen";
-    signalAll(this.look(), "SIGSTOP");
+    signalAll(this.findProcesses(), "SIGSTOP");
   }
 
-  thaw() {
+  unfreeze() {
     if (this.state !== "frozen") return;
     this.state = "up";
-    signalAll(this.look(), "SIGCONT");
+    signalAll(this.findProcesses(), "SIGCONT");
   }
 
-  cut() {
+  cutNetwork() {
     this.state = "cut off";
-    for (const wire of this.wires) wire.cut();
+    for (const link of this.links) link.cut();
   }
 
-  mend() {
+  restoreNetwork() {
     if (this.state !== "cut off") return;
     this.state = "up";
-    for (const wire of this.wires) wire.mend();
+    for (const link of this.links) link.restore();
   }
 
-  /** Looks which processes it has now. */
-  look() {
-    const found = this.pid ? family(this.pid) : [];
+  /** Finds the processes that the replica has now, and remembers them. */
+  findProcesses() {
+    const found = this.pid ? processTree(this.pid) : [];
     for (const pid of found) this.pids.add(pid);
     return found;
   }
 
-  /** Ends it in order, and then in any case. */
+  /** Stops the replica gracefully, then kills what still runs. */
   async close() {
     this.#isClosing = true;
-    clearTimeout(this.#comeBack);
-    this.look();
-    this.thaw();
-    this.mend();
+    clearTimeout(this.#restartTimer);
+    this.findProcesses();
+    this.unfreeze();
+    this.restoreNetwork();
     const child = this.#process;
     if (child) {
-      const killer = setTimeout(() => signalAll(this.look(), "SIGKILL"), endWithinMs);
+      const killer = setTimeout(() => signalAll(this.findProcesses(), "SIGKILL"), exitTimeoutMs);
       const exited = once(child, "exit");
       child.kill("SIGTERM");
       await exited;
       clearTimeout(killer);
     }
-    for (const wire of this.wires) wire.close();
-    // A watchdog needs a moment to see that there is nothing left to watch.
+    for (const link of this.links) link.close();
+    // A watchdog needs a moment to notice that its supervisor has exited.
     for (let tries = 0; tries < 100 && running(this.pids).length > 0; tries++) await wait(50);
     signalAll(running(this.pids), "SIGKILL");
   }
 
   /** @param {string} line */
-  #heard(line) {
+  #onLogLine(line) {
     if (!line.startsWith("{")) {
       this.log(`${this.name}: ${line}`);
       return;
@@ -146,7 +146,7 @@ export class Replica {
       const { event, phase, msg, level } = JSON.parse(line);
       if (event === "phase") {
         this.phase = phase;
-        this.look();
+        this.findProcesses();
       }
       if (level === "warn" || level === "error")
         this.log(`${this.name}: ${msg.replace(`${this.name}: `, "")}`);
@@ -156,13 +156,13 @@ export class Replica {
   }
 
   /** @param {import("node:child_process").ChildProcess} child @param {string} how */
-  #ended(child, how) {
+  #onExit(child, how) {
     if (this.#process !== child) return;
     this.#process = undefined;
     this.phase = "";
     this.state = "down";
     if (this.#isClosing) return;
-    this.log(`${this.name} ended (${how}) and comes back`);
-    this.#comeBack = setTimeout(() => this.start(), awayMs);
+    this.log(`${this.name} exited (${how}) and will restart`);
+    this.#restartTimer = setTimeout(() => this.start(), restartAfterMs);
   }
 }

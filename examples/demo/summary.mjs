@@ -3,7 +3,7 @@ import { count } from "./view.mjs";
 
 /** @param {Awaited<ReturnType<import("./system.mjs").System["summary"]>>} summary @param {number} elapsedMs */
 export function summaryLines(summary, elapsedMs) {
-  const { placed, finished, lost, twice, begunTwice, refused, handovers, downMs } = summary;
+  const { placed, finished, lost, twice, startedTwice, refused, handovers, downMs } = summary;
   const each = handovers.map(
     ({ from, to, gapMs, cause }) => `${from} → ${to} ${Math.round(gapMs)} ms (${cause})`,
   );
@@ -14,8 +14,8 @@ export function summaryLines(summary, elapsedMs) {
     `orders           ${count(placed)}, finished ${count(finished)}`,
     `lost             ${count(lost)}`,
     `finished twice   ${count(twice)}`,
-    `begun twice      ${count(begunTwice)}, in flight when their worker was lost`,
-    `refused          ${count(refused)} calls of workers that had been replaced`,
+    `started twice    ${count(startedTwice)}, in flight when their worker was lost`,
+    `rejected         ${count(refused)} calls from workers that had been replaced`,
   ];
 }
 

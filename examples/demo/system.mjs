@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * The whole system in small: a Kubernetes API, a gRPC server with orders, three replicas of which one works. Keeps count of what
- * happens, seen from the service: a handover is the time from the last order that the old worker finished to the first one of
- * the new worker.
+ * The whole system of the demo: a Kubernetes API, a gRPC server with orders, and three replicas of which one works. It measures
+ * at the service: a handover lasts from the last order that the old worker finished to the first order of the new worker.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,19 +10,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { startSandbox } from "@tenure/sandbox";
 import { startService } from "../stream-worker/service.mjs";
-import { countTwice } from "./journals.mjs";
+import { readJournals } from "./journals.mjs";
+import { NetworkLink } from "./network-link.mjs";
 import { running } from "./processes.mjs";
 import { Replica } from "./replica.mjs";
-import { Wire } from "./wire.mjs";
 
 const leaseName = "orders";
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${leaseName}`;
-const lookEveryMs = 200;
+const readLeaseEveryMs = 200;
 
 /**
  * @typedef {object} SystemOptions
  * @property {number} [rate] orders a second
- * @property {number} [total] no more orders than this
+ * @property {number} [total] the most orders to place
  * @property {number} [leaseSeconds]
  * @property {number} [concurrency] of a worker
  * @property {(line: string) => void} [log]
@@ -38,7 +37,7 @@ export class System {
   handovers = [];
   /** Who holds the lease, and when it was renewed. @type {{ holder: string, renewedMs: number } | undefined} */
   lease;
-  /** Finished orders of the last seconds: when and how many. @type {{ atMs: number, count: number }[]} */
+  /** Finished orders of the last two seconds: when and how many. @type {{ atMs: number, count: number }[]} */
   #recent = [];
   /** @type {{ worker: string, token: bigint, atMs: number } | undefined} */
   #last;
@@ -91,11 +90,11 @@ export class System {
     }
     if (this.isEnding) return;
     for (const replica of this.replicas) replica.start();
-    const timer = setInterval(() => this.#look(), lookEveryMs);
+    const timer = setInterval(() => this.#updateLease(), readLeaseEveryMs);
     this.#onClose.push(() => clearInterval(timer));
   }
 
-  /** The replica that works, as the service sees it. */
+  /** The replica that finished the last order. */
   get leader() {
     return this.replicas.find(({ name }) => name === this.#last?.worker);
   }
@@ -104,30 +103,30 @@ export class System {
     return this.#last?.token;
   }
 
-  /** Whether somebody has had enough. */
+  /** Whether the demo was told to end. */
   get isEnding() {
     return this.#end.signal.aborted;
   }
 
-  /** Ends all waiting. What was started goes on until it is closed. */
+  /** Ends all waits. Processes run until `close`. */
   end() {
     this.#end.abort();
   }
 
-  /** Waits, unless somebody has had enough. @param {number} ms */
+  /** Waits, but no longer than until `end`. @param {number} ms */
   pause(ms) {
     return sleep(ms, undefined, { signal: this.#end.signal }).catch(() => {});
   }
 
-  /** Finished orders a second, over the last two. */
+  /** Finished orders per second, averaged over two seconds. */
   get perSecond() {
     const fromMs = performance.now() - 2_000;
     this.#recent = this.#recent.filter(({ atMs }) => atMs >= fromMs);
     return this.#recent.reduce((sum, { count }) => sum + count, 0) / 2;
   }
 
-  /** Downtime goes to the account of this. @param {string} cause */
-  blame(cause) {
+  /** Sets the cause that is shown for the next handover. @param {string} cause */
+  setCause(cause) {
     this.#cause = cause;
   }
 
@@ -135,7 +134,7 @@ export class System {
   async stepDown() {
     const lease = await this.#readLease();
     if (!lease) return;
-    this.blame("stepped down");
+    this.setCause("stepped down");
     await this.client?.request({
       method: "PATCH",
       path: leasePath,
@@ -146,7 +145,7 @@ export class System {
     });
   }
 
-  /** Waits until another term than this one has finished an order. @param {bigint | undefined} token */
+  /** Waits until a term with another token has finished an order. @param {bigint | undefined} token */
   async nextTerm(token, withinMs = 60_000) {
     const endMs = performance.now() + withinMs;
     while (this.token === token) {
@@ -157,7 +156,7 @@ export class System {
     return true;
   }
 
-  /** Lets the leader finish what there is. */
+  /** Places no more orders, and waits until the leader has finished all of them. */
   async settle(withinMs = 60_000) {
     this.service?.stopPlacing();
     const ledger = this.service?.ledger;
@@ -168,7 +167,7 @@ export class System {
 
   async summary() {
     const { placed, finished, twice, refused, left, dropped } = this.service?.ledger.report() ?? {};
-    const { begunTwice, byTerm } = await countTwice(this.folder ?? "");
+    const { startedTwice, restartedByTerm } = await readJournals(this.folder ?? "");
     const handovers = this.handovers.slice(1);
     const downMs = handovers.reduce((sum, { gapMs }) => sum + gapMs, 0);
     return {
@@ -176,9 +175,8 @@ export class System {
       finished: finished ?? 0,
       lost: (placed ?? 0) - (finished ?? 0),
       twice: twice ?? 0,
-      begunTwice,
-      /** How many orders each term left for another one to begin again. */
-      byTerm,
+      startedTwice,
+      restartedByTerm,
       refused: refused ?? 0,
       left: left ?? 0,
       dropped: dropped ?? 0,
@@ -187,7 +185,7 @@ export class System {
     };
   }
 
-  /** Everything that it started is gone when this resolves. */
+  /** Resolves when every process has exited. */
   close() {
     this.end();
     this.#closing ??= (async () => {
@@ -198,7 +196,7 @@ export class System {
     return this.#closing;
   }
 
-  /** Processes that should be gone. */
+  /** Processes that should have exited but still run. */
   leftovers() {
     return running(this.replicas.flatMap(({ pids }) => [...pids]));
   }
@@ -206,15 +204,15 @@ export class System {
   /** @param {string} name @param {string} apiUrl @param {string} folder */
   async #makeReplica(name, apiUrl, folder) {
     const { leaseSeconds, concurrency, log } = this.options;
-    const wires = [new Wire(Number(new URL(apiUrl).port)), new Wire(this.service?.port ?? 0)];
-    const [apiPort, servicePort] = await Promise.all(wires.map((wire) => wire.listen()));
+    const links = [new NetworkLink(Number(new URL(apiUrl).port)), new NetworkLink(this.service?.port ?? 0)];
+    const [apiPort, servicePort] = await Promise.all(links.map((link) => link.listen()));
     const own = join(folder, `kubeconfig-${name}`);
     const config = await readFile(/** @type {string} */ (this.kubeconfig), "utf8");
     const url = new URL(apiUrl);
     url.port = String(apiPort);
     await writeFile(own, config.replaceAll(apiUrl, url.href.replace(/\/$/, "")), { mode: 0o600 });
     return new Replica(name, {
-      wires,
+      links,
       folder,
       log,
       runFlags: [
@@ -239,11 +237,11 @@ export class System {
     }
     const { worker: from, atMs: sinceMs } = this.#last ?? { worker: "", atMs };
     this.handovers.push({ atMs, from, to: worker, token, gapMs: atMs - sinceMs, cause: this.#cause });
-    this.#cause = "by itself";
+    this.#cause = "no fault injected";
     this.#last = { worker, token, atMs };
   }
 
-  async #look() {
+  async #updateLease() {
     const lease = await this.#readLease();
     if (!lease) return;
     const { holderIdentity = "", renewTime } = lease.spec;
@@ -254,7 +252,7 @@ export class System {
     try {
       return await this.client?.request({ method: "GET", path: leasePath });
     } catch {
-      // Not made yet, or the end of the demo.
+      // It does not exist yet, or the demo is ending.
       return undefined;
     }
   }

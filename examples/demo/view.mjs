@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the live view shows, as lines for a terminal of a given size: who leads, the phase of each replica, the age of the lease,
- * messages a second, every handover with its milliseconds.
+ * Renders the interactive view as lines for a terminal of a given size: who leads, the phase of each replica, the age of the lease,
+ * orders per second, and the duration of every handover.
  *
  * @typedef {"plain" | "dim" | "bold" | "good" | "bad" | "busy"} Style
  * @typedef {[text: string, style?: Style][]} Line
@@ -18,7 +18,7 @@
  * @property {number} refused
  * @property {number} perSecond
  * @property {{ elapsedMs: number, from: string, to: string, gapMs: number, cause: string }[]} handovers
- * @property {string[]} notes the last of what was said
+ * @property {string[]} notes the latest messages
  */
 
 const keys = "k kill the leader   f freeze   c cut its network   s step down   q quit";
@@ -28,7 +28,7 @@ const codes = { plain: "", dim: "2", bold: "1", good: "32", bad: "31", busy: "33
 export function draw(scene, { columns, rows, colour }) {
   const head = top(scene);
   const tail = /** @type {Line[]} */ ([[], [[keys, "dim"]]]);
-  // One row stays free, or the terminal would scroll.
+  // Leave one row free, or the terminal scrolls.
   const room = Math.max(0, rows - 1 - head.length - tail.length);
   const middle = below(scene, room);
   return [...head, ...middle, ...tail].map((line) => paint(cut(line, columns), colour));
@@ -40,7 +40,7 @@ function top(scene) {
   return [
     [
       ["tenure demo", "bold"],
-      [`  ${clock(elapsedMs)}  three replicas, one works`, "dim"],
+      [`  ${clock(elapsedMs)}  three replicas, one leader`, "dim"],
     ],
     [],
     ...replicas.map((replica) => replicaLine(replica, scene)),
@@ -48,7 +48,7 @@ function top(scene) {
     [
       [`orders  ${count(Math.round(perSecond))}/s`, perSecond > 0 ? "good" : "bad"],
       [`   ${count(finished)} of ${count(placed)} finished`],
-      [refused > 0 ? `   ${count(refused)} refused by token` : "", "busy"],
+      [refused > 0 ? `   ${count(refused)} rejected by token` : "", "busy"],
     ],
     [],
   ];
@@ -70,7 +70,7 @@ function replicaLine({ name, phase, state }, { holder, leaseAgeMs, leaseMs, toke
   return line;
 }
 
-/** Handovers and notes, the last ones of each, in the room that there is. @param {Scene} scene @param {number} room */
+/** The latest handovers and notes that fit into the free rows. @param {Scene} scene @param {number} room */
 function below({ handovers, notes }, room) {
   const forNotes = Math.max(0, Math.min(notes.length, Math.floor(room / 3)));
   const forHandovers = Math.max(0, room - forNotes - 1);
@@ -111,7 +111,7 @@ function paint(line, colour) {
     .join("");
 }
 
-/** @param {number} part of 1 */
+/** @param {number} part from 0 to 1 */
 function bar(part) {
   const full = Math.max(0, Math.min(10, Math.round(part * 10)));
   return `[${"=".repeat(full)}${" ".repeat(10 - full)}]`;

@@ -1,4 +1,4 @@
-// Of all the copies of this program that run, one works. Start it in three terminals, then stop the one that leads.
+// Of all running copies of this program, exactly one works. Start it in three terminals, then stop the leader.
 //   node examples/elect/elect.mjs NAME
 import { setTimeout as sleep } from "node:timers/promises";
 import { Election, LeaseLock } from "@tenure/election";

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exits with 0 in the pod that the mounted ConfigMap names, else with 1.
+# Exits with 0 in the pod that the mounted ConfigMap names, otherwise with 1.
 POD_NAME=${POD_NAME:-$(hostname)}
 LEADER=$(cat "${CONFIG:-/config}/leader")
 

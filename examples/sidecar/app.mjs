@@ -1,4 +1,4 @@
-// An application without any election code: it asks the sidecar beside it whether it leads, and works only then.
+// An application without election code: it asks the sidecar beside it whether it leads, and works only if it does.
 //   TENURE_URL=http://127.0.0.1:4040 node examples/sidecar/app.mjs
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -6,12 +6,12 @@ const url = process.env.TENURE_URL ?? "http://127.0.0.1:4040";
 const askEveryMs = 200;
 
 let token;
-/** Until when this process may work if it hears nothing more. */
+/** Until when this process may work without another answer. */
 let untilMs = 0;
 const mayWork = () => performance.now() < untilMs;
 
 async function ask() {
-  // From before the question, not from after the answer: what was left then can only have become less.
+  // Count from before the request, not from after the answer: the remaining time was measured in between.
   const askedMs = performance.now();
   const answer = await fetch(`${url}/leader`, { signal: AbortSignal.timeout(1_000) });
   const status = await answer.json();
@@ -19,20 +19,20 @@ async function ask() {
   untilMs = status.isLeader ? askedMs + status.leaseSecondsLeft * 1_000 : 0;
 }
 
-const say = (what) => console.log(JSON.stringify({ at: Date.now(), what, token }));
+const print = (what) => console.log(JSON.stringify({ at: Date.now(), what, token }));
 
 async function work() {
-  // A storage that remembers the highest token it saw refuses whoever has not noticed yet that it lost.
-  say("working");
+  // Send the token with every write: storage that remembers the highest token rejects a stale leader.
+  print("working");
   await sleep(100);
 }
 
 let wasWorking = false;
 for (;;) {
-  // A sidecar that does not answer is no reason to stop: the time that it promised is.
+  // If the sidecar does not answer, continue until the time of its last answer is over.
   await ask().catch(() => {});
   if (mayWork()) await work();
-  else if (wasWorking) say("stopped");
+  else if (wasWorking) print("stopped");
   wasWorking = mayWork();
   await sleep(askEveryMs);
 }

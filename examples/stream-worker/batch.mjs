@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * Puts what is asked for at the same time into one call: while a call is under way the next ones gather. Each is told of the end
- * of the call that carried it, so that a message counts as finished only when the service knows of it.
+ * Combines items into one call: while a call is in flight, further items queue up for the next call. Each item's promise settles
+ * with the call that carried it, so that an order counts as finished only when the service knows it.
  * @template Item
  * @param {(items: [Item, ...Item[]]) => Promise<unknown>} send
  * @returns {(item: Item) => Promise<void>}
  */
 export function inBatches(send) {
   /** @type {{ item: Item, resolve: () => void, reject: (error: unknown) => void }[]} */
-  let gathered = [];
+  let queued = [];
   let isSending = false;
 
   async function sendAll() {
     isSending = true;
-    while (gathered.length > 0) {
-      const batch = gathered;
-      gathered = [];
+    while (queued.length > 0) {
+      const batch = queued;
+      queued = [];
       try {
         await send(/** @type {[Item, ...Item[]]} */ (batch.map(({ item }) => item)));
         for (const { resolve } of batch) resolve();
@@ -28,8 +28,8 @@ export function inBatches(send) {
 
   return (item) =>
     new Promise((resolve, reject) => {
-      gathered.push({ item, resolve, reject });
-      // In the next turn, so that those which begin together go together.
+      queued.push({ item, resolve, reject });
+      // In the next turn of the event loop, so that items of the same turn share a call.
       if (!isSending) {
         isSending = true;
         setImmediate(sendAll);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the order service remembers: which orders are finished, by whom, and the highest token it has seen. This is all that a
- * storage has to do to be safe from a worker that was replaced and does not know it yet.
+ * The state of the order service: which orders are finished, by whom, and the highest token it has seen. This is all that storage
+ * needs to be safe from a stale worker, one that was replaced and does not know it yet.
  */
 export class Ledger {
   placed = 0;
@@ -14,7 +14,7 @@ export class Ledger {
   /** @type {Record<string, number>} */
   workers = {};
   highestToken = 0n;
-  /** All up to this one are finished. */
+  /** All orders up to this one are finished. */
   prefix = 0;
   #finished = new Uint8Array(1_024);
   #given = 0;
@@ -42,7 +42,7 @@ export class Ledger {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** Calls back once when there are more. @param {() => void} wake */
+  /** Calls `wake` once, when more orders are placed. @param {() => void} wake */
   whenPlaced(wake) {
     this.#waiting.push(wake);
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The order service as grpc-js sees it; loaded from the .proto, without generated code. */
+/** The gRPC client of the order service, loaded from the .proto without generated code. */
 import { fileURLToPath } from "node:url";
 import { loadPackageDefinition } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
@@ -14,11 +14,11 @@ const definition = loadSync(fileURLToPath(new URL("./orders.proto", import.meta.
 /** @type {any} */
 const { tenure } = loadPackageDefinition(definition);
 
-/** A client: `new Orders(address, credentials, options)`. */
+/** The client class: `new Orders(address, credentials, options)`. */
 export const { Orders } = tenure.example.orders.v1;
 
 /**
- * A unary call as a promise.
+ * Makes a unary call and returns a promise.
  * @param {any} client @param {string} method @param {object} request @param {import("@grpc/grpc-js").Metadata} [metadata]
  * @returns {Promise<any>}
  */

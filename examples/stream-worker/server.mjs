@@ -1,5 +1,5 @@
 // @ts-check
-// Streams orders and remembers what became of them. Ctrl-C prints the report.
+// Streams orders and keeps count of them. Ctrl-C prints the report.
 //   node examples/stream-worker/server.mjs [--listen 127.0.0.1:50051] [--rate 100] [--total 1000]
 import { parseArgs } from "node:util";
 import { startService } from "./service.mjs";
@@ -17,7 +17,7 @@ const service = await startService({
   total: Number(values.total),
   log: console.log,
 });
-console.log(`orders on port ${service.port}`);
+console.log(`serving orders on port ${service.port}`);
 for (const name of ["SIGINT", "SIGTERM"]) {
   process.once(name, () => {
     service.close();

@@ -1,5 +1,5 @@
 // @ts-check
-/** A gRPC server that streams orders at a given rate and remembers what became of them. */
+/** A gRPC server that streams orders at a given rate and records which are finished. */
 import { Server, ServerCredentials, status } from "@grpc/grpc-js";
 import { Ledger } from "./ledger.mjs";
 import { Orders } from "./orders.mjs";
@@ -9,9 +9,9 @@ const placeEveryMs = 20;
 
 /**
  * @typedef {object} ServiceOptions
- * @property {string} [listen] host:port, by default a free port of this machine
- * @property {number} [rate] orders a second, by default 100; Infinity places all at once
- * @property {number} [total] no more orders than this, by default no end
+ * @property {string} [listen] host:port; default: a free port on loopback
+ * @property {number} [rate] orders per second, default 100; Infinity places all at once
+ * @property {number} [total] the most orders to place, default unlimited
  * @property {(line: string) => void} [log]
  * @property {(worker: string, token: bigint, count: number) => void} [onFinish] orders were finished
  *
@@ -30,14 +30,13 @@ export async function startService({
   /** @type {Map<Call, { token: bigint, worker: string, leave(): void }>} */
   const streams = new Map();
   const server = new Server({
-    // Workers may ping as often as they like.
     "grpc.max_concurrent_streams": 1_000,
   });
 
   /** @param {import("@grpc/grpc-js").Metadata} metadata */
   const callerOf = (metadata) => ({
     token: BigInt(String(metadata.get("tenure-token")[0] ?? "0")),
-    worker: String(metadata.get("tenure-identity")[0] ?? "somebody"),
+    worker: String(metadata.get("tenure-identity")[0] ?? "unknown"),
   });
   /** @param {bigint} token */
   const stale = (token) => ({
@@ -45,7 +44,7 @@ export async function startService({
     details: `token ${token} is stale: ${ledger.highestToken} has been seen`,
   });
   /**
-   * Lets only those through whose token is not stale.
+   * Rejects callers with a stale token.
    * @param {(request: any, caller: { token: bigint, worker: string }) => object} act
    */
   const fenced = (act) => (/** @type {any} */ call, /** @type {any} */ answer) => {
@@ -62,7 +61,7 @@ export async function startService({
         return;
       }
       for (const [other, { token: before }] of streams) if (before < token) end(other, stale(before));
-      log(`${worker} subscribes with token ${token} behind order ${ledger.prefix}`);
+      log(`${worker} subscribes with token ${token} after order ${ledger.prefix}`);
       stream(call, { token, worker });
     },
     finish: fenced(({ ids }, { worker, token }) => {
@@ -98,7 +97,7 @@ export async function startService({
     const leave = () => {
       if (!streams.delete(call)) return;
       ledger.left++;
-      log(`${worker} leaves: the stream is ended`);
+      log(`${worker} left: the stream has ended`);
       call.end();
     };
     streams.set(call, { token, worker, leave });
@@ -106,7 +105,7 @@ export async function startService({
       call.on(name, () => {
         if (!streams.delete(call)) return;
         ledger.dropped++;
-        log(`${worker} is gone without leave`);
+        log(`${worker} disconnected without leaving`);
       });
     }
     send();
@@ -140,7 +139,7 @@ export async function startService({
   return {
     ledger,
     port,
-    /** No new orders from now on. */
+    /** Stops placing new orders. */
     stopPlacing() {
       clearInterval(timer);
     },

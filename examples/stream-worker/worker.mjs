@@ -1,5 +1,5 @@
 // @ts-check
-// Works on orders, one after the other. Start it under `tenure run`, so that exactly one of your replicas does.
+// Processes orders. Start it under `tenure run`, so that exactly one of your replicas does.
 //   tenure run --lease-lock-name orders --ready ipc -- node examples/stream-worker/worker.mjs --server 127.0.0.1:50051
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     concurrency: { type: "string", default: "1" },
     health: { type: "string" },
     "ready-fd": { type: "string" },
-    // A file that gets the token and the number of each order that is begun: for tests that count what was begun twice.
+    // A file that records the token and number of each started order, for tests that count orders started twice.
     journal: { type: "string" },
   },
 });
@@ -35,7 +35,7 @@ const consumer = new StreamConsumer({
   open: (client, { cursor, metadata }) => client.subscribe({ after: cursor ?? 0 }, metadata),
   cursor: (/** @type {import("./orders.mjs").Order} */ order) => order.id,
   concurrency: Number(values.concurrency),
-  // A sharper answer than any timeout: the service has seen a later token, so somebody else does the work now.
+  // More precise than a timeout: the service has seen a later token, so another worker has taken over.
   stopOn: [status.FAILED_PRECONDITION],
   onHandlerError: ({ error }) =>
     "code" in error && error.code === status.FAILED_PRECONDITION ? "stop" : "retry",

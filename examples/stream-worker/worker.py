@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Any program can be the leader's child: this one appends to a file, and the file is safe from replaced workers.
+"""Any program can be the leader's child. This one appends to a file and protects it from stale workers.
 
 tenure run --lease-lock-name ledger -- python3 examples/stream-worker/worker.py /shared/ledger.txt
 
-Each line is "token identity number". Under a lock on the file it compares its own token with that of the last line, and ends
-if a later one is there: somebody else does the work now. On SIGTERM it finishes its line and exits 0.
+Each line is "token identity number". Under a lock on the file, it compares its own token with the token in the last line, and
+exits if that one is later: another worker has taken over. On SIGTERM it finishes its line and exits with 0.
 """
 import fcntl
 import os
@@ -36,12 +36,12 @@ def main():
     path = sys.argv[1]
     pause = float(sys.argv[2]) if len(sys.argv) > 2 else 1.0
     token = int(os.environ.get("TENURE_TOKEN", "0"))
-    identity = os.environ.get("TENURE_IDENTITY", "somebody")
+    identity = os.environ.get("TENURE_IDENTITY", "unknown")
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     signal.signal(signal.SIGINT, lambda *_: stopping.set())
     while not stopping.is_set():
         if append(path, token, identity) is None:
-            print(f"token {token} is stale: somebody else works", file=sys.stderr)
+            print(f"token {token} is stale: another worker has taken over", file=sys.stderr)
             return 1
         stopping.wait(pause)
     return 0

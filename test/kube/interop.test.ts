@@ -6,13 +6,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, it, onTestFailed } from "vitest";
 import { Api } from "../../bench/lib/api.mjs";
-import { type Contestant, Contestants, type Kind, type Line } from "../../bench/lib/contestants.mjs";
+import {
+  type CandidateProcess,
+  CandidateProcesses,
+  type Kind,
+  type Line,
+} from "../../bench/lib/candidates.mjs";
 import { type Entry, entryOf, violations } from "./lease-history.ts";
 
 type Ending = "release" | "kill" | "expiry";
 
 interface Player {
-  readonly contestant: Contestant;
+  readonly candidate: CandidateProcess;
   readonly kind: Kind;
   readonly ending: Ending;
   /** Whether it gives the lease back when told to stop. */
@@ -34,15 +39,15 @@ const patienceMs = 30_000;
 const { server, caPem, adminToken } = inject("kube");
 const api = new Api({ server, caPem, adminToken });
 const random = randomFrom(seed);
-let contestants: Contestants;
+let candidates: CandidateProcesses;
 
 beforeAll(async () => {
-  contestants = await Contestants.create(process.env.TENURE_CONFORMANCE_KUBECONFIG ?? "");
+  candidates = await CandidateProcesses.create(process.env.TENURE_CONFORMANCE_KUBECONFIG ?? "");
   await api.createNamespace(namespace);
 }, 600_000);
 
 afterAll(async () => {
-  await contestants?.close();
+  await candidates?.close();
   api.close();
 });
 
@@ -52,38 +57,38 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
   onTestFailed(() => console.error(`To repeat the draws: TENURE_INTEROP_SEED=${seed}`));
   const history: Entry[] = [];
   const unreadable: unknown[] = [];
-  const endWatch = await api.watchLeases(namespace, (sighting) => {
+  const endWatch = await api.watchLeases(namespace, (leaseEvent) => {
     try {
-      history.push(entryOf(sighting));
+      history.push(entryOf(leaseEvent));
     } catch (error) {
       unreadable.push(error);
     }
   });
 
-  const all: Contestant[] = [];
+  const all: CandidateProcess[] = [];
   const decks: Record<Kind, Ending[]> = { ours: [], "client-go": [] };
   const enter = (kind: Kind): Player => {
     if (decks[kind].length === 0) decks[kind].push(...shuffled(["release", "kill", "expiry"] as const));
     const ending = decks[kind].pop() as Ending;
     // A Go leader that releases after it was frozen wipes its successor's record (see client-go-semantics W3).
     const releases = kind === "ours" || ending !== "expiry";
-    const contestant = contestants.start(kind, {
+    const candidate = candidates.start(kind, {
       namespace,
       name,
       "work-every": "20ms",
       "release-on-cancel": String(releases),
       ...timings,
     });
-    all.push(contestant);
-    return { contestant, kind, ending, releases };
+    all.push(candidate);
+    return { candidate, kind, ending, releases };
   };
-  const withdraw = async ({ contestant, kind, ending }: Player) => {
+  const withdraw = async ({ candidate, kind, ending }: Player) => {
     decks[kind].push(ending);
-    await contestant.stop();
+    await candidate.stop();
   };
 
   let leader = enter(random() < 0.5 ? "ours" : "client-go");
-  await leader.contestant.leads(patienceMs);
+  await leader.candidate.leads(patienceMs);
   let waiting: Player[] = [];
   const counts: Record<string, number> = {};
   let done = 0;
@@ -100,18 +105,18 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
     }
     // Each reads in the record who leads.
     const leaders = await Promise.all(
-      waiting.map(({ contestant }) =>
-        contestant.heard(
-          ({ event, leader: seen }) => event === "new-leader" && seen === leader.contestant.id,
+      waiting.map(({ candidate }) =>
+        candidate.waitForLine(
+          ({ event, leader: seen }) => event === "new-leader" && seen === leader.candidate.id,
           patienceMs,
-          `see that ${leader.contestant.id} leads`,
+          `see that ${leader.candidate.id} leads`,
         ),
       ),
     );
     expect(leaders).toHaveLength(waiting.length);
     await delay(random() * 700);
 
-    const heard = waiting.map((player) => player.contestant.leads(patienceMs).then(() => player));
+    const heard = waiting.map((player) => player.candidate.leads(patienceMs).then(() => player));
     const succeeded = Promise.any(heard);
     // Those who lose go on waiting, and are asked again at their turn.
     for (const one of [...heard, succeeded]) one.catch(() => {});
@@ -126,8 +131,8 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
     leader = successor;
   }
   // Those who wait go first, or one of them could still succeed the leader.
-  await Promise.all(waiting.map(({ contestant }) => contestant.stop()));
-  await leader.contestant.stop();
+  await Promise.all(waiting.map(({ candidate }) => candidate.stop()));
+  await leader.candidate.stop();
   if (leader.releases) await released(history);
   endWatch();
 
@@ -143,29 +148,29 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
 });
 
 /** Ends the leader in its own way. A frozen one is thawed when it has a successor, and must see that it lost. */
-async function end({ contestant, kind, ending }: Player, succeeded: Promise<Player>): Promise<void> {
+async function end({ candidate, kind, ending }: Player, succeeded: Promise<Player>): Promise<void> {
   switch (ending) {
     case "release": {
-      await contestant.stop();
-      const stopped = contestant.lines.find(({ event }) => event === "stopped-leading");
+      await candidate.stop();
+      const stopped = candidate.lines.find(({ event }) => event === "stopped-leading");
       expect(stopped).toMatchObject(kind === "ours" ? { released: true } : {});
       return;
     }
     case "kill":
-      await contestant.kill();
+      await candidate.kill();
       return;
     case "expiry": {
-      contestant.signal("SIGSTOP");
+      candidate.signal("SIGSTOP");
       await succeeded;
-      contestant.signal("SIGCONT");
+      candidate.signal("SIGCONT");
       // Ours ends its process when the work overran, as it has here (docs/adr/0007).
-      const lost = contestant.heard(
+      const lost = candidate.waitForLine(
         ({ event }) => event === "stopped-leading",
         patienceMs,
         "see that it lost",
       );
-      await Promise.race([lost.catch(() => {}), contestant.exited]);
-      await contestant.kill();
+      await Promise.race([lost.catch(() => {}), candidate.exited]);
+      await candidate.kill();
       return;
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "../../bench/lib/contestants.mjs";
+import type { Line } from "../../bench/lib/candidates.mjs";
 import { type Entry, entryOf, violations } from "./lease-history.ts";
 
 // A judge that never condemns proves nothing: each rule, broken once.

@@ -3,8 +3,8 @@
  * said they did meanwhile. All times are of one machine: `seenMs` and `monoMs` by CLOCK_MONOTONIC, the record's own by the
  * wall clock.
  */
-import type { Sighting } from "../../bench/lib/api.mjs";
-import type { Line } from "../../bench/lib/contestants.mjs";
+import type { LeaseEvent } from "../../bench/lib/api.mjs";
+import type { Line } from "../../bench/lib/candidates.mjs";
 
 export interface Entry {
   readonly revision: bigint;
@@ -29,7 +29,7 @@ const clientGoBlindnessMs = 1_000;
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 /** What the Lease said at each change. Throws if that is not what client-go and we agreed on. */
-export function entryOf({ type, lease, seenMs }: Sighting): Entry {
+export function entryOf({ type, lease, seenMs }: LeaseEvent): Entry {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = lease.spec;
   const isWhole = (value: unknown) => Number.isSafeInteger(value);
   const isReadable =

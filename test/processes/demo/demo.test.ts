@@ -86,13 +86,13 @@ describe("npm run demo without a terminal", () => {
     );
     expect(figure("lost")).toBe("0");
     expect(figure("finished twice")).toBe("0");
-    expect(text().trim().split("\n").at(-1)).toBe("nothing is left running");
+    expect(text().trim().split("\n").at(-1)).toBe("all processes have exited");
     expect(strays()).toEqual([]);
     expect(await readdir(folder)).toEqual([]);
   });
 
   it.each([
-    ["SIGINT", 130, "--- kill -9"],
+    ["SIGINT", 130, "--- killing"],
     ["SIGTERM", 143, "--- freezing"],
     ["SIGINT", 130, ""],
   ] as const)(
@@ -104,7 +104,7 @@ describe("npm run demo without a terminal", () => {
       else while (strays().length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
       child.kill(signal);
       expect(await exited).toEqual([code, null]);
-      expect(text().trim().split("\n").at(-1)).toBe("nothing is left running");
+      expect(text().trim().split("\n").at(-1)).toBe("all processes have exited");
       expect(strays()).toEqual([]);
       expect(await readdir(folder)).toEqual([]);
     },
@@ -126,7 +126,7 @@ describe.skipIf(!hasPython)("npm run demo on a terminal", () => {
     child.stdin?.write("s");
     await says("ms  stepped down");
     child.stdin?.write("q");
-    await says("nothing is left running");
+    await says("all processes have exited");
     child.stdin?.end();
     expect(await exited).toEqual([0, null]);
     expect(text()).toMatch(/handovers {8}1: \w → \w \d+ ms \(stepped down\)/);

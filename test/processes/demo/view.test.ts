@@ -27,13 +27,13 @@ const terminal = { columns: 100, rows: 30, colour: false };
 describe("the live view", () => {
   it("shows who leads, phases, the age of the lease, the rate and every handover with its milliseconds", () => {
     expect(draw(scene, terminal)).toEqual([
-      "tenure demo  01:23  three replicas, one works",
+      "tenure demo  01:23  three replicas, one leader",
       "",
       "  a  leader                lease [========  ] renewed 0.6 s ago  token 44",
       "  b  follower              ",
       "  c  leader (frozen)       ",
       "",
-      "orders  100/s   12,340 of 12,345 finished   3 refused by token",
+      "orders  100/s   12,340 of 12,345 finished   3 rejected by token",
       "",
       "handovers",
       "  00:10  b → c     812 ms  stepped down",

@@ -49,7 +49,7 @@ describe.skipIf(whyNot !== undefined)("examples/guide-election", () => {
     const pod2 = guide.start("# pod 2");
     await pod2.says("new leader elected: leader-election-1");
     expect(await guide.run("# who leads")).toBe("leader-election-1");
-    expect(await guide.run("# the same with since when")).toMatch(
+    expect(await guide.run("# the same, and since when")).toMatch(
       /leader +leader-election-1[\s\S]*transitions +0/,
     );
     pod1.kill("SIGKILL");

@@ -20,7 +20,7 @@ const childOf = (terminal: Terminal, line: number) =>
 describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
   test("can be followed to the end", { timeout: 180_000 }, async () => {
     const server = guide.start("# the gRPC server");
-    await server.says("orders on port");
+    await server.says("serving orders on port");
 
     // Start.
     const pod1 = guide.start("# pod 1");
@@ -42,7 +42,7 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
     at = await inOrder(pod1, [`child ${child} ended by SIGKILL`, /child \d+ started/, "is ready"], at);
 
     // The child is not well.
-    await guide.run("# unhealthy, and well again");
+    await guide.run("# unhealthy, then healthy again");
     at = await inOrder(pod1, ["asked to stop", /child \d+ started/, "is ready"], at);
 
     // The pod is terminated.
@@ -75,7 +75,7 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
     await stubborn.says("phase pre-leader → leader");
     const stubbornChild = childOf(stubborn, await stubborn.says(/child \d+ started/));
     stubborn.interrupt();
-    await inOrder(stubborn, ["not now", `killing process ${stubbornChild}`, "had to be killed"]);
+    await inOrder(stubborn, ["ignoring SIGTERM", `killing process ${stubbornChild}`, "had to be killed"]);
     expect(await stubborn.exitCode).toBe(1);
 
     // The child does not start.

@@ -5,7 +5,7 @@
  *   npm run soak -- [--messages 1000000] [--handovers 20] [--crashes 5] [--concurrency 64]
  */
 import { parseArgs } from "node:util";
-import { blows } from "../../../examples/demo/blows.mjs";
+import { faults } from "../../../examples/demo/faults.mjs";
 import { System } from "../../../examples/demo/system.mjs";
 
 const { values } = parseArgs({
@@ -35,19 +35,20 @@ const system = new System({
 });
 for (const name of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(name, () => system.end());
 
-const strike = (/** @type {string} */ key) =>
-  /** @type {import("../../../examples/demo/blows.mjs").Blow} */ (blows.find((blow) => blow.key === key))
-    .strike;
-/** A new version is rolled out: SIGTERM, and another one a little later. @type {ReturnType<typeof strike>} */
+const injectorOf = (/** @type {string} */ faultKey) =>
+  /** @type {import("../../../examples/demo/faults.mjs").Fault} */ (
+    faults.find(({ key }) => key === faultKey)
+  ).inject;
+/** A rollout of a new version: SIGTERM, and a new process a little later. @type {ReturnType<typeof injectorOf>} */
 const restart = async (running, leader) => {
   const { token } = running;
-  running.blame("restarted");
+  running.setCause("restarted");
   leader.restart();
   await running.nextTerm(token);
 };
 const ways = {
-  handover: [strike("s"), restart],
-  crash: [strike("k"), strike("f"), strike("c")],
+  handover: [injectorOf("s"), restart],
+  crash: [injectorOf("k"), injectorOf("f"), injectorOf("c")],
 };
 
 /** Which terms ended by a crash. @type {Set<bigint>} */
@@ -105,13 +106,15 @@ async function report() {
     finished,
     lost,
     twice,
-    begunTwice,
-    byTerm,
+    startedTwice,
+    restartedByTerm,
     refused,
     left,
     handovers: all,
   } = await system.summary();
-  const unexplained = [...byTerm].filter(([token, count]) => !crashed.has(token) || count > concurrency);
+  const unexplained = [...restartedByTerm].filter(
+    ([token, count]) => !crashed.has(token) || count > concurrency,
+  );
   const gaps = all.map(({ gapMs }) => gapMs).sort((a, b) => a - b);
   console.log(
     `messages        ${placed}, finished ${finished}, in ${Math.round((performance.now() - startedMs) / 1_000)} s`,
@@ -123,11 +126,11 @@ async function report() {
   console.log(`lost            ${lost}`);
   console.log(`finished twice  ${twice}`);
   console.log(
-    `begun twice     ${begunTwice} in flight at a crash: ${[...byTerm.values()].join(" + ") || 0}, of at most ${concurrency} each`,
+    `started twice   ${startedTwice} in flight at a crash: ${[...restartedByTerm.values()].join(" + ") || 0}, of at most ${concurrency} each`,
   );
   console.log(`refused         ${refused} calls with a stale token`);
   for (const [token, count] of unexplained)
-    console.log(`UNEXPLAINED     ${count} of term ${token} were begun twice`);
+    console.log(`UNEXPLAINED     ${count} of term ${token} were started twice`);
   return lost === 0 && twice === 0 && unexplained.length === 0 && all.length >= handovers + crashes ? 0 : 1;
 }
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startSandbox } from "@tenure/sandbox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { countTwice } from "../../../examples/demo/journals.mjs";
+import { readJournals } from "../../../examples/demo/journals.mjs";
 import { startService } from "../../../examples/stream-worker/service.mjs";
 import { atTheEnd, closeAll, freePort, until } from "./support.ts";
 
@@ -72,10 +72,10 @@ describe("a shutdown under load", () => {
     child.kill("SIGTERM");
     expect(await exited).toEqual({ code: 0, signal: null });
     expect(output.err).toContain("every message in flight was finished; the server ended the stream");
-    const { begun } = await countTwice(folder);
-    expect(begun).toBe(service.ledger.finished);
+    const { started } = await readJournals(folder);
+    expect(started).toBe(service.ledger.finished);
     expect(service.ledger).toMatchObject({ left: 1, dropped: 0, refused: 0 });
-    expect(said.at(-1)).toBe("worker-1 leaves: the stream is ended");
+    expect(said.at(-1)).toBe("worker-1 left: the stream has ended");
     await until(() => ends.length > 0, "the end of the connection");
     expect(ends).toEqual(["end"]);
   });

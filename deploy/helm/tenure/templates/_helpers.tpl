@@ -1,7 +1,7 @@
 {{- define "tenure.name" -}}
 {{- $name := .Values.name | default .Release.Name -}}
 {{- if gt (len $name) 56 -}}
-{{- fail (printf "name must leave room for the names that are made from it, 56 letters at most: %d; set name" (len $name)) -}}
+{{- fail (printf "name must have at most 56 characters, because other names are derived from it: %d; set name" (len $name)) -}}
 {{- end -}}
 {{- $name -}}
 {{- end -}}
@@ -17,7 +17,7 @@ labels:
 app.kubernetes.io/name: {{ include "tenure.name" . }}
 {{- end -}}
 
-{{/* "true" where the pods that do not lead are not Ready. */}}
+{{/* "true" if pods that do not lead are not Ready. */}}
 {{- define "tenure.onlyLeaderReady" -}}
 {{- if has .Values.traffic (list "ready-file" "configmap") -}}true{{- end -}}
 {{- end -}}
@@ -26,16 +26,16 @@ app.kubernetes.io/name: {{ include "tenure.name" . }}
 {{- .Values.gracePeriod | default (add .Values.stopTimeout (include "tenure.graceMargin" .)) | int -}}
 {{- end -}}
 
-{{/* A sidecar is told to stop when the application has stopped, and then has to leave traffic and release the lease. */}}
+{{/* A sidecar stops after the application has stopped. Then it must leave traffic and release the lease. */}}
 {{- define "tenure.graceMargin" -}}
 {{- eq .Values.mode "sidecar" | ternary 10 5 -}}
 {{- end -}}
 
-{{/* What cannot work is refused before it is in a cluster. */}}
+{{/* Rejects invalid combinations before they reach a cluster. */}}
 {{- define "tenure.check" -}}
 {{- $values := .Values -}}
 {{- if and (eq $values.mode "run") (not $values.command) -}}
-{{- fail "mode run needs command, what the leader shall run: for example --set command={node,worker.js}" -}}
+{{- fail "mode run needs command, the program that the leader runs: for example --set command={node,worker.js}" -}}
 {{- end -}}
 {{- if and (ne $values.traffic "none") (not $values.port) -}}
 {{- fail (printf "traffic %s needs port, the port that the application listens on" $values.traffic) -}}
@@ -46,7 +46,7 @@ app.kubernetes.io/name: {{ include "tenure.name" . }}
 {{- $grace := include "tenure.gracePeriod" . | int -}}
 {{- $margin := include "tenure.graceMargin" . | int -}}
 {{- if lt $grace (add $values.stopTimeout $margin | int) -}}
-{{- fail (printf "gracePeriod must leave %d after stopTimeout, to leave traffic and release the lease: %d < %v + %d" $margin $grace $values.stopTimeout $margin) -}}
+{{- fail (printf "gracePeriod must be at least %d s longer than stopTimeout, to leave traffic and release the lease: %d < %v + %d" $margin $grace $values.stopTimeout $margin) -}}
 {{- end -}}
 {{- if and (include "tenure.onlyLeaderReady" .) (eq $values.strategy "rolling") (not (kindIs "invalid" $values.maxUnavailable)) -}}
 {{- $unavailable := $values.maxUnavailable -}}
@@ -54,7 +54,7 @@ app.kubernetes.io/name: {{ include "tenure.name" . }}
 {{- $unavailable = div (mul (trimSuffix "%" (toString $unavailable) | int) $values.replicas) 100 -}}
 {{- end -}}
 {{- if lt (int $unavailable) (int $values.replicas) -}}
-{{- fail (printf "a rollout would never end: with traffic %s only the leader is Ready, and maxUnavailable %v of %v replicas keeps the old leader, whose lease the new pods wait for; set maxUnavailable to %v or strategy to recreate, or traffic to label or endpointslice, with which standbys are Ready" $values.traffic $values.maxUnavailable $values.replicas $values.replicas) -}}
+{{- fail (printf "a rollout would never end: with traffic %s only the leader is Ready; with maxUnavailable %v of %v replicas the Deployment keeps the old leader, and the new pods wait for its lease; set maxUnavailable to %v, or strategy to recreate, or traffic to label or endpointslice, with which standbys are Ready" $values.traffic $values.maxUnavailable $values.replicas $values.replicas) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

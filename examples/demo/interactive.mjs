@@ -1,7 +1,7 @@
 // @ts-check
-/** The demo on a terminal: draws itself again and again, and does as the keys say. */
+/** The demo on a terminal: redraws the view and injects a fault when a key is pressed. */
 import { emitKeypressEvents } from "node:readline";
-import { blows } from "./blows.mjs";
+import { faults } from "./faults.mjs";
 import { draw } from "./view.mjs";
 
 const drawEveryMs = 200;
@@ -12,7 +12,7 @@ const keptNotes = 20;
  * @param {number} startedMs
  * @param {{ signal: AbortSignal, notes: string[] }} parts
  */
-export async function live(system, startedMs, { signal, notes }) {
+export async function runInteractive(system, startedMs, { signal, notes }) {
   const { stdin, stdout } = process;
   const colour = !process.env.NO_COLOR && process.env.TERM !== "dumb";
   let height = 0;
@@ -24,7 +24,7 @@ export async function live(system, startedMs, { signal, notes }) {
     height = lines.length;
   };
   const onResize = () => {
-    // The terminal wrapped what was drawn for another width: there is nothing to count rows by.
+    // The terminal re-wrapped the old lines, so their number of rows is unknown: clear the screen.
     stdout.write("\u001b[2J\u001b[H");
     height = 0;
     show();
@@ -40,15 +40,15 @@ export async function live(system, startedMs, { signal, notes }) {
       signal.addEventListener("abort", resolve, { once: true });
       stdin.on("keypress", (_text, { name, ctrl }) => {
         if (name === "q" || (ctrl && name === "c")) resolve(undefined);
-        const blow = blows.find(({ key }) => key === name);
-        if (!blow || ctrl) return;
+        const fault = faults.find(({ key }) => key === name);
+        if (!fault || ctrl) return;
         const leader = system.leader;
         if (leader?.state !== "up") {
           notes.push("nobody leads: wait for the next leader");
           return;
         }
-        notes.push(`${blow.does} ${leader.name}`);
-        blow.strike(system, leader).catch((error) => notes.push(error.message));
+        notes.push(fault.describe(leader.name));
+        fault.inject(system, leader).catch((error) => notes.push(error.message));
       });
     });
   } finally {

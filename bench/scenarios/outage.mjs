@@ -1,32 +1,32 @@
 // @ts-check
 /**
- * The longest outage of the API server that costs no leader its office: the server is frozen (SIGSTOP) right before a
- * renewal is due, which is the worst moment, and thawed after x seconds. Both kinds lead several elections at different
- * phases and go through the same outages; x is found by bisection, for each kind by itself.
+ * The longest outage of the API server in which no leader loses leadership. The server is frozen (SIGSTOP) right before a renewal
+ * is due, which is the worst moment, and resumed after x seconds. Both kinds lead several elections at different phases and go
+ * through the same outages. x is found by bisection, separately for each kind.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { kinds } from "../lib/candidates.mjs";
 import { monoMs, until } from "../lib/clock.mjs";
-import { kinds } from "../lib/contestants.mjs";
-import { killAll } from "./stage.mjs";
+import { killAll } from "./scenario.mjs";
 
-/** @typedef {import("./stage.mjs").Contestant} Contestant */
-/** @typedef {import("./stage.mjs").Kind} Kind */
+/** @typedef {import("./scenario.mjs").CandidateProcess} CandidateProcess */
+/** @typedef {import("./scenario.mjs").Kind} Kind */
 
-/** Of each kind; so many phases that at some moment both kinds are just about to renew. */
+/** Elections of each kind: enough phases that at some moment both kinds are about to renew. */
 const elections = 6;
 const resolutionMs = 250;
-/** Where the answer is looked for, with room: the design gives 10 s at most. */
+/** The search range in milliseconds; tenure stops after 10 s at the latest. */
 const range = { ours: [4_000, 9_000], "client-go": [7_000, 13_000] };
 const periodMs = { ours: 3_000, "client-go": 2_000 };
-/** Nearer than this a renewal may be on its way already. */
+/** A renewal that is due sooner than this may already be in flight. */
 const nearestMs = 25;
-/** After the thaw: renewals that wait are answered, and leaders that gave up have said so. */
+/** How long after the outage pending renewals are answered and leaders that gave up have reported it. */
 const decisionMs = 4_000;
 
-/** @type {import("./stage.mjs").Race} */
+/** @type {import("./scenario.mjs").Scenario} */
 export const outage = {
   name: "outage",
-  async run({ contestants, api, cluster, namespace, report }) {
+  async run({ candidates, api, cluster, namespace, report }) {
     const name = await namespace("outage");
     /** @type {Map<string, number>} when each holder's last renewal was seen */
     const renewedMs = new Map();
@@ -36,12 +36,12 @@ export const outage = {
     let started = 0;
     const start = async (/** @type {Kind} */ kind) => {
       started += 1;
-      const contestant = contestants.start(kind, { namespace: name, name: `office-${started}` });
-      await contestant.leads();
+      const candidate = candidates.start(kind, { namespace: name, name: `lease-${started}` });
+      await candidate.leads();
       await delay(Math.random() * periodMs[kind]);
-      return contestant;
+      return candidate;
     };
-    /** @type {Record<Kind, Contestant[]>} */
+    /** @type {Record<Kind, CandidateProcess[]>} */
     const leaders = { ours: [], "client-go": [] };
     /** @type {Record<Kind, { survivedMs: number, lostMs: number }>} */
     const found = {
@@ -66,7 +66,7 @@ export const outage = {
           if (lost.length > 0) entry.lostMs = Math.min(entry.lostMs, outageMs);
           else entry.survivedMs = Math.max(entry.survivedMs, outageMs);
           report(
-            `outage: of ${outageMs} ms, ${leadMs[kind].toFixed(0)} ms before a renewal: ${kind} lost ${lost.length} of ${elections}`,
+            `outage: ${outageMs} ms, starting ${leadMs[kind].toFixed(0)} ms before a renewal: ${kind} lost ${lost.length} of ${elections}`,
           );
           leaders[kind] = leaders[kind].filter((leader) => !hasLost(leader));
           await killAll(lost);
@@ -78,19 +78,19 @@ export const outage = {
     }
     return [
       {
-        race: "outage",
-        figure: "longest that costs no leadership",
+        scenario: "outage",
+        figure: "longest without losing leadership",
         unit: "s",
         ours: found.ours.survivedMs / 1_000,
         clientGo: found["client-go"].survivedMs / 1_000,
         atLeast: 6.5,
-        note: `found to ${resolutionMs} ms; client-go gives up 12 s after its last renewal was confirmed, ours 10 s after it was sent, which is what makes it safe`,
+        note: `accurate to ${resolutionMs} ms; client-go gives up 12 s after its last renewal was confirmed; tenure gives up 10 s after it was sent, which is what makes it safe`,
       },
     ];
   },
 };
 
-/** @param {Contestant} leader */
+/** @param {CandidateProcess} leader */
 function hasLost(leader) {
   return (
     leader.hasExited ||
@@ -98,12 +98,12 @@ function hasLost(leader) {
   );
 }
 
-/** A machine that is busy may wake us after the moment that was chosen. */
+/** A busy machine may wake this process after the chosen moment; then it tries again. */
 const attempts = 10;
 const latestMs = 250;
 
 /**
- * @param {Record<Kind, Contestant[]>} leaders
+ * @param {Record<Kind, CandidateProcess[]>} leaders
  * @param {ReadonlyMap<string, number>} renewedMs
  */
 async function untilWorstMoment(leaders, renewedMs) {
@@ -114,11 +114,12 @@ async function untilWorstMoment(leaders, renewedMs) {
 }
 
 /**
- * Waits for the moment of the next six seconds at which, for the kind that is worse off, the next renewal is nearest.
+ * Waits for the moment within the next six seconds at which a renewal is most imminent for both kinds: it minimises the longer of
+ * the two remaining times.
  *
- * @param {Record<Kind, Contestant[]>} leaders
+ * @param {Record<Kind, CandidateProcess[]>} leaders
  * @param {ReadonlyMap<string, number>} renewedMs
- * @returns {Promise<Record<Kind, number>>} how far away it was for each kind
+ * @returns {Promise<Record<Kind, number>>} the remaining time for each kind
  */
 async function untilBestGuess(leaders, renewedMs) {
   const stepMs = 5;
@@ -145,11 +146,11 @@ async function untilBestGuess(leaders, renewedMs) {
 /** @param {import("../../test/kube/cluster.mjs").Cluster} cluster @param {number} forMs */
 async function freeze(cluster, forMs) {
   const { kubeApiServer } = cluster.pids();
-  if (kubeApiServer === undefined) throw new Error("Cannot freeze kube-apiserver as it does not run");
-  const thawMs = monoMs() + forMs;
+  if (kubeApiServer === undefined) throw new Error("Cannot freeze kube-apiserver: it is not running");
+  const resumeAtMs = monoMs() + forMs;
   process.kill(kubeApiServer, "SIGSTOP");
   try {
-    await until(thawMs);
+    await until(resumeAtMs);
   } finally {
     process.kill(kubeApiServer, "SIGCONT");
   }

@@ -1,32 +1,32 @@
 // @ts-check
-/** From the start of a process to its leading, on a Lease that does not exist yet; beside a node that does nothing. */
+/** The time from process start to leading, on a Lease that does not exist yet, compared with bare node. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { kinds } from "../lib/candidates.mjs";
 import { monoMs } from "../lib/clock.mjs";
-import { kinds } from "../lib/contestants.mjs";
 import { median } from "../lib/statistics.mjs";
 
-/** @type {import("./stage.mjs").Race} */
+/** @type {import("./scenario.mjs").Scenario} */
 export const start = {
   name: "start",
-  async run({ contestants, rounds = 21, namespace, report }) {
+  async run({ candidates, rounds = 21, namespace, report }) {
     const name = await namespace("start");
-    /** @type {Record<"bare" | import("../lib/contestants.mjs").Kind, number[]>} */
+    /** @type {Record<"bare" | import("../lib/candidates.mjs").Kind, number[]>} */
     const samples = { bare: [], ours: [], "client-go": [] };
-    report(`start: ${rounds} processes of each kind in turn`);
+    report(`start: ${rounds} processes of each kind, alternating`);
     for (let round = 0; round < rounds; round++) {
       samples.bare.push(await bareNode());
       for (const kind of kinds) {
-        const contestant = contestants.start(kind, { namespace: name, name: `${kind}-${round}` });
-        const { monoMs: leadsMs } = await contestant.leads();
-        samples[kind].push(leadsMs - contestant.startedMs);
-        await contestant.kill();
+        const candidate = candidates.start(kind, { namespace: name, name: `${kind}-${round}` });
+        const { monoMs: leadsMs } = await candidate.leads();
+        samples[kind].push(leadsMs - candidate.startedMs);
+        await candidate.kill();
       }
     }
     const bare = median(samples.bare);
     return [
       {
-        race: "start",
+        scenario: "start",
         figure: "process start to leading, p50",
         unit: "ms",
         ours: median(samples.ours),

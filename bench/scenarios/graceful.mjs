@@ -1,50 +1,50 @@
 // @ts-check
 /**
  * Graceful handover among three candidates: from the moment when the old leader's work has stopped to the moment when the
- * new leader's work starts, both stamped by the processes themselves. On the way are the release, the news of it, and the
- * acquisition. In both programs the work ends right after SIGTERM, and before the lease is given back.
+ * new leader's work starts, both timestamped by the processes themselves. This includes the release, its watch event and the
+ * acquisition. In both programs the work ends right after SIGTERM, before the lease is released.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { kinds } from "../lib/contestants.mjs";
+import { kinds } from "../lib/candidates.mjs";
 import { percentile } from "../lib/statistics.mjs";
-import { firstToLead, killAll, startMany, Turns } from "./stage.mjs";
+import { firstToLead, killAll, Mutex, startMany } from "./scenario.mjs";
 
-/** @typedef {import("./stage.mjs").Kind} Kind */
+/** @typedef {import("./scenario.mjs").Kind} Kind */
 
-/** So many elections of each kind at once, as most of a round is waiting. */
+/** Elections of each kind that run in parallel, because a round is mostly waiting. */
 const elections = 4;
-/** A poller's phase must not depend on when we started it; client-go's longest pause is 4.4 s. */
+/** A random pause makes the phase of client-go's polls independent of its start; its longest pause is 4.4 s. */
 const shortestPauseMs = 2_200;
 const pauseRangeMs = 4_400;
 
-/** @type {import("./stage.mjs").Race} */
+/** @type {import("./scenario.mjs").Scenario} */
 export const graceful = {
   name: "graceful",
-  async run({ contestants, rounds = 40, namespace, report }) {
+  async run({ candidates, rounds = 40, namespace, report }) {
     const name = await namespace("graceful");
-    const turns = new Turns();
+    const mutex = new Mutex();
     /** @type {Record<Kind, number[]>} */
     const samples = { ours: [], "client-go": [] };
 
     /** @param {Kind} kind @param {number} index @param {number} share */
-    const play = async (kind, index, share) => {
-      const start = () => contestants.start(kind, { namespace: name, name: `${kind}-${index}` });
-      const all = await turns.take(() => startMany(3, start));
-      let { contestant: leader } = await firstToLead(all);
+    const runElection = async (kind, index, share) => {
+      const start = () => candidates.start(kind, { namespace: name, name: `${kind}-${index}` });
+      const all = await mutex.run(() => startMany(3, start));
+      let { candidate: leader } = await firstToLead(all);
       let waiting = all.filter((one) => one !== leader);
       for (let round = 0; round < share; round++) {
         await delay(shortestPauseMs + Math.random() * pauseRangeMs);
-        await turns.take(async () => {
+        await mutex.run(async () => {
           const succeeded = firstToLead(waiting);
           leader.signal("SIGTERM");
-          const { contestant: successor, line } = await succeeded;
+          const { candidate: successor, line } = await succeeded;
           await leader.exited;
           const stopped = leader.lines.find(({ event }) => event === "work-stopped");
           samples[kind].push(line.monoMs - (stopped?.monoMs ?? Number.NaN));
           leader = successor;
-          const entrant = start();
-          await entrant.settled();
-          waiting = [...waiting.filter((one) => one !== successor), entrant];
+          const replacement = start();
+          await replacement.knowsLeader();
+          waiting = [...waiting.filter((one) => one !== successor), replacement];
         });
       }
       await killAll([leader, ...waiting]);
@@ -54,7 +54,7 @@ export const graceful = {
     await Promise.all(
       kinds.flatMap((kind) =>
         Array.from({ length: elections }, (_, index) =>
-          play(kind, index, Math.floor((rounds + index) / elections)),
+          runElection(kind, index, Math.floor((rounds + index) / elections)),
         ),
       ),
     );
@@ -68,8 +68,8 @@ export const graceful = {
  */
 function figure(name, part, atMost, samples) {
   return {
-    race: "graceful",
-    figure: `work stopped there to work started here, ${name}`,
+    scenario: "graceful",
+    figure: `old leader stopped work to new leader started work, ${name}`,
     unit: "ms",
     ours: percentile(samples.ours, part),
     clientGo: percentile(samples["client-go"], part),

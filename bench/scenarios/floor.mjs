@@ -1,17 +1,17 @@
 // @ts-check
-/** What this machine needs for the requests of an election without any election. */
+/** How long this machine takes for the requests of an election, without an election. */
 import { Api } from "../lib/api.mjs";
 import { monoMs } from "../lib/clock.mjs";
 import { percentile } from "../lib/statistics.mjs";
 
 /** @typedef {import("../lib/api.mjs").Lease} Lease */
 
-/** @type {import("./stage.mjs").Race} */
+/** @type {import("./scenario.mjs").Scenario} */
 export const floor = {
   name: "floor",
   async run({ cluster, api, rounds = 200, namespace, report }) {
     const name = await namespace("floor");
-    // A client of its own, as a successor is another process with another connection.
+    // A separate client, because a real successor is another process with another connection.
     const successor = new Api(cluster);
     /** @type {(lease: Lease) => void} */
     let onReleased = () => {};
@@ -22,7 +22,7 @@ export const floor = {
     const writes = [];
     /** @type {number[]} */
     const handovers = [];
-    report(`floor: ${rounds} writes, then ${rounds} times two writes with the event between them`);
+    report(`floor: ${rounds} writes, then ${rounds} pairs of writes with a watch event between them`);
     try {
       let lease = await successor.createLease(name, "floor", {
         holderIdentity: "a",
@@ -48,7 +48,7 @@ export const floor = {
       successor.close();
     }
     return [
-      ...figures("a write and its answer", writes),
+      ...figures("one write and its answer", writes),
       ...figures("two writes and the event between them", handovers),
     ];
   },
@@ -62,7 +62,7 @@ function heldBy(holderIdentity, lease) {
 /** @param {string} what @param {number[]} samples @returns {import("../lib/figures.mjs").Figure[]} */
 function figures(what, samples) {
   const figure = (/** @type {string} */ name, /** @type {number} */ part) => ({
-    race: "floor",
+    scenario: "floor",
     figure: `${what}, ${name}`,
     unit: "ms",
     floor: percentile(samples, part),

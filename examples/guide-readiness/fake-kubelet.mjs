@@ -1,13 +1,13 @@
-// Plays what the sandbox does not have: the kubelet, which runs a readiness probe in each pod, and the controller that writes
-// the addresses of the ready pods into the Endpoints of a Service. A pod is a folder here.
-//   node play-cluster.mjs SERVICE PROBE POD=ADDRESS...
+// Replaces what the sandbox does not have: the kubelet, which runs a readiness probe in each pod, and the controller that writes
+// the addresses of the Ready pods into the Endpoints of a Service. Here a pod is a folder.
+//   node fake-kubelet.mjs SERVICE PROBE POD=ADDRESS...
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { KubeClient, loadConfig } from "@tenure/kube";
 
 const [service, probe, ...pods] = process.argv.slice(2);
-const everyMs = 200;
+const periodMs = 200;
 const client = new KubeClient(() => loadConfig());
 const endpoints = "/api/v1/namespaces/default/endpoints";
 let isRunning = true;
@@ -26,7 +26,7 @@ async function isReady(pod) {
 }
 
 /** @param {{ name: string, ip: string }[]} ready */
-async function write(ready) {
+async function writeEndpoints(ready) {
   const addresses = ready.map(({ name, ip }) => ({ ip, targetRef: { kind: "Pod", name } }));
   const subsets = addresses.length > 0 ? [{ addresses, ports: [{ port: 8080 }] }] : [];
   const body = { apiVersion: "v1", kind: "Endpoints", metadata: { name: service }, subsets };
@@ -35,17 +35,17 @@ async function write(ready) {
     .catch(() => client.request({ method: "POST", path: endpoints, body }));
 }
 
-let before = "nothing yet";
+let before = "";
 while (isRunning) {
   const all = pods.map((text) => ({ name: text.split("=")[0] ?? "", ip: text.split("=")[1] ?? "" }));
   const answers = await Promise.all(all.map(({ name }) => isReady(name)));
   const ready = all.filter((_, index) => answers[index]);
   const now = ready.map(({ name }) => name).join(", ") || "no pod";
   if (now !== before) {
-    await write(ready);
+    await writeEndpoints(ready);
     console.log(`ready: ${now}`);
     before = now;
   }
-  await sleep(everyMs);
+  await sleep(periodMs);
 }
 client.close();

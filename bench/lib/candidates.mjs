@@ -1,5 +1,5 @@
 // @ts-check
-/** The processes that take part: started with the same flags, heard by their JSON lines, ended with this process. */
+/** Starts candidate processes with the same flags, reads their JSON lines, and ends them together with this process. */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,15 +26,15 @@ import { monoMs } from "./clock.mjs";
 
 export const kinds = /** @type {const} */ (["ours", "client-go"]);
 const ourProgram = fileURLToPath(new URL("../candidate.mjs", import.meta.url));
-const keptErrorBytes = 4_096;
-/** Candidates that were told to stop and do not are killed. */
+const maxStderrLength = 4_096;
+/** A candidate that does not stop within this time is killed. */
 const graceMs = 20_000;
 
-export class Contestants {
+export class CandidateProcesses {
   #kubeconfig;
   #goCandidate;
   #guardian;
-  /** @type {Set<Contestant>} */
+  /** @type {Set<CandidateProcess>} */
   #running = new Set();
   #count = 0;
 
@@ -52,9 +52,9 @@ export class Contestants {
   /** @param {string} kubeconfig */
   static async create(kubeconfig) {
     const goCandidate = await buildGoCandidate();
-    // It ends what runs when this process is gone, however it went; the folder is only what it wants to remove.
+    // The guardian kills the candidates when this process ends for any reason. It requires a folder to remove.
     const guardian = await startGuardian(await mkdtemp(join(tmpdir(), "tenure-bench-")));
-    return new Contestants(kubeconfig, goCandidate, guardian);
+    return new CandidateProcesses(kubeconfig, goCandidate, guardian);
   }
 
   get clientGoVersion() {
@@ -63,7 +63,7 @@ export class Contestants {
 
   /**
    * @param {Kind} kind
-   * @param {Record<string, string | number>} flags without kubeconfig; the id is made up where it is missing
+   * @param {Record<string, string | number>} flags without kubeconfig; a missing id is generated
    */
   start(kind, flags) {
     this.#count += 1;
@@ -72,19 +72,19 @@ export class Contestants {
       ([name, value]) => `--${name}=${value}`,
     );
     const [command, ...before] = kind === "ours" ? [process.execPath, ourProgram] : [this.#goCandidate.path];
-    const contestant = new Contestant(kind, id, /** @type {string} */ (command), [...before, ...args]);
-    this.#running.add(contestant);
-    if (contestant.pid !== undefined) this.#guardian.watch(contestant.pid);
-    void contestant.exited.then(() => {
-      this.#running.delete(contestant);
-      if (contestant.pid !== undefined) this.#guardian.forget(contestant.pid);
+    const candidate = new CandidateProcess(kind, id, /** @type {string} */ (command), [...before, ...args]);
+    this.#running.add(candidate);
+    if (candidate.pid !== undefined) this.#guardian.watch(candidate.pid);
+    void candidate.exited.then(() => {
+      this.#running.delete(candidate);
+      if (candidate.pid !== undefined) this.#guardian.forget(candidate.pid);
     });
-    return contestant;
+    return candidate;
   }
 
-  /** Ends all that still run, at once: nothing of theirs is worth a graceful end. */
+  /** Kills all running candidates. */
   async killAll() {
-    await Promise.all([...this.#running].map((contestant) => contestant.kill()));
+    await Promise.all([...this.#running].map((candidate) => candidate.kill()));
   }
 
   async close() {
@@ -93,7 +93,7 @@ export class Contestants {
   }
 }
 
-export class Contestant {
+export class CandidateProcess {
   /** @type {Line[]} */
   lines = [];
   /** @type {Set<(line: Line) => void>} */
@@ -107,7 +107,7 @@ export class Contestant {
     this.kind = kind;
     this.id = id;
     this.startedMs = monoMs();
-    // Nothing of the developer's settings may change what is measured.
+    // The developer's environment must not change the measurement.
     const env = { PATH: process.env.PATH, HOME: process.env.HOME };
     this.#child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
     createInterface({ input: this.#child.stdout }).on("line", (text) => {
@@ -116,12 +116,12 @@ export class Contestant {
       for (const listener of [...this.#listeners]) listener(line);
     });
     this.#child.stderr.setEncoding("utf8").on("data", (text) => {
-      this.#stderr = (this.#stderr + text).slice(-keptErrorBytes);
+      this.#stderr = (this.#stderr + text).slice(-maxStderrLength);
     });
-    /** @type {Promise<string>} how it ended, in words; never rejects */
+    /** @type {Promise<string>} a description of how it ended; never rejects */
     this.exited = new Promise((resolve) => {
       this.#child.once("error", (error) => this.#ended(`cannot start: ${error.message}`, resolve));
-      // "close" rather than "exit": by then all its lines have been heard.
+      // "close" rather than "exit": by then all its lines have been read.
       this.#child.once("close", (code, signal) =>
         this.#ended(signal ? `signal ${signal}` : `exit code ${code}`, resolve),
       );
@@ -136,27 +136,27 @@ export class Contestant {
     return this.#hasExited;
   }
 
-  /** The end of what it complained about. */
+  /** The last part of its stderr. */
   get stderr() {
     return this.#stderr;
   }
 
-  /** @param {(line: Line) => void} listener @returns {() => void} what ends it */
+  /** @param {(line: Line) => void} listener @returns {() => void} a function that removes the listener */
   onLine(listener) {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * The first line that fits, also if it came already.
+   * Resolves with the first line that matches, including lines that have already arrived.
    *
-   * @param {(line: Line) => boolean} fits
+   * @param {(line: Line) => boolean} matches
    * @param {number} timeoutMs
-   * @param {string} what
+   * @param {string} what completes "it did not …" in the error
    * @returns {Promise<Line>}
    */
-  heard(fits, timeoutMs, what) {
-    const found = this.lines.find(fits);
+  waitForLine(matches, timeoutMs, what) {
+    const found = this.lines.find(matches);
     if (found) return Promise.resolve(found);
     return new Promise((resolve, reject) => {
       const done = () => {
@@ -167,9 +167,9 @@ export class Contestant {
         done();
         reject(new Error(`${this.id} did not ${what}: ${why}; its stderr: ${this.#stderr || "nothing"}`));
       };
-      const timer = setTimeout(() => fail(`not in ${timeoutMs} ms`), timeoutMs);
+      const timer = setTimeout(() => fail(`timed out after ${timeoutMs} ms`), timeoutMs);
       const off = this.onLine((line) => {
-        if (!fits(line)) return;
+        if (!matches(line)) return;
         done();
         resolve(line);
       });
@@ -179,12 +179,16 @@ export class Contestant {
 
   /** @param {number} [timeoutMs] */
   leads(timeoutMs = 60_000) {
-    return this.heard((line) => line.event === "started-leading", timeoutMs, "lead");
+    return this.waitForLine((line) => line.event === "started-leading", timeoutMs, "lead");
   }
 
-  /** Until it knows the leader. @param {number} [timeoutMs] */
-  settled(timeoutMs = 60_000) {
-    return this.heard((line) => line.event === "new-leader" && line.leader !== "", timeoutMs, "see a leader");
+  /** Waits until it knows the leader. @param {number} [timeoutMs] */
+  knowsLeader(timeoutMs = 60_000) {
+    return this.waitForLine(
+      (line) => line.event === "new-leader" && line.leader !== "",
+      timeoutMs,
+      "see a leader",
+    );
   }
 
   /** @param {NodeJS.Signals} signal */
@@ -192,7 +196,7 @@ export class Contestant {
     this.#child.kill(signal);
   }
 
-  /** Asks it to stop, and waits. */
+  /** Sends SIGTERM and waits until it has exited. */
   async stop() {
     this.signal("SIGTERM");
     const force = setTimeout(() => this.signal("SIGKILL"), graceMs);
@@ -205,16 +209,16 @@ export class Contestant {
     await this.exited;
   }
 
-  /** Resident memory in MB (10^6 bytes), as the kernel counts it. */
+  /** Resident memory in MB (10^6 bytes), from the kernel. */
   async memoryMb() {
     const status = await this.#proc("status");
     return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / 1e6;
   }
 
-  /** CPU time used so far, in milliseconds. The kernel counts in hundredths of a second. */
+  /** CPU time used so far, in milliseconds. The kernel's resolution is 10 ms. */
   async cpuMs() {
     const stat = await this.#proc("stat");
-    // "pid (name) state …", where the name may hold spaces and brackets.
+    // "pid (name) state …"; the name may contain spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * 10;
   }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Ours and client-go side by side against one kube-apiserver. Prints a Markdown table, or JSON lines; progress on stderr.
+ * Compares tenure with client-go on one kube-apiserver. Prints a Markdown table or JSON lines; progress goes to stderr.
  *
  *     npm run bench -- [--only NAME]… [--rounds N] [--json]
  */
@@ -8,18 +8,18 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { startCluster } from "../test/kube/cluster.mjs";
 import { Api } from "./lib/api.mjs";
-import { Contestants } from "./lib/contestants.mjs";
+import { CandidateProcesses } from "./lib/candidates.mjs";
 import { jsonLine, markdownTable, notes } from "./lib/figures.mjs";
 import { leaseRate } from "./lib/metrics.mjs";
-import { crash } from "./races/crash.mjs";
-import { floor } from "./races/floor.mjs";
-import { graceful } from "./races/graceful.mjs";
-import { idle } from "./races/idle.mjs";
-import { outage } from "./races/outage.mjs";
-import { start } from "./races/start.mjs";
-import { thousand } from "./races/thousand.mjs";
+import { crash } from "./scenarios/crash.mjs";
+import { floor } from "./scenarios/floor.mjs";
+import { graceful } from "./scenarios/graceful.mjs";
+import { idle } from "./scenarios/idle.mjs";
+import { outage } from "./scenarios/outage.mjs";
+import { start } from "./scenarios/start.mjs";
+import { thousand } from "./scenarios/thousand.mjs";
 
-const races = [floor, start, graceful, crash, idle, outage, thousand];
+const scenarios = [floor, start, graceful, crash, idle, outage, thousand];
 const { values } = parseArgs({
   options: {
     only: { type: "string", multiple: true, default: [] },
@@ -28,39 +28,39 @@ const { values } = parseArgs({
   },
 });
 const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
-const names = races.map(({ name }) => name);
+const names = scenarios.map(({ name }) => name);
 const unknown = values.only.filter((name) => !names.includes(name));
 if (unknown.length > 0) fail(`--only must be one of ${names.join(", ")}: ${unknown.join(", ")}`);
 if (rounds !== undefined && !(Number.isSafeInteger(rounds) && rounds > 0))
-  fail(`--rounds must be a whole number from 1 on: ${values.rounds}`);
-const chosen = races.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
+  fail(`--rounds must be a whole number, at least 1: ${values.rounds}`);
+const chosen = scenarios.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
 
-const beganMs = performance.now();
+const startedMs = performance.now();
 /** @param {string} line */
 const report = (line) =>
-  console.error(`${((performance.now() - beganMs) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
+  console.error(`${((performance.now() - startedMs) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
 
 const cluster = await startCluster();
 const api = new Api(cluster);
-/** @type {Contestants | undefined} */
-let contestants;
+/** @type {CandidateProcesses | undefined} */
+let candidates;
 /** @type {import("./lib/figures.mjs").Figure[]} */
 const figures = [];
 let namespaces = 0;
-/** As long as what it is subtracted from: the server renews its own Lease every 10 s. */
+/** As long as the windows it is subtracted from: the server renews its own Lease every 10 s. */
 const baselineMs = 60_000;
 /** @type {Promise<import("./lib/metrics.mjs").Rate> | undefined} */
 let baseline;
 try {
-  contestants = await Contestants.create(cluster.kubeconfigPath);
-  const stage = {
+  candidates = await CandidateProcesses.create(cluster.kubeconfigPath);
+  const context = {
     api,
     cluster,
-    contestants,
+    candidates,
     rounds,
     report,
     baseline() {
-      if (!baseline) report("the API server's own traffic about Leases");
+      if (!baseline) report("measuring the API server's own Lease requests");
       baseline ??= leaseRate(api, baselineMs);
       return baseline;
     },
@@ -73,22 +73,22 @@ try {
     },
   };
   const { gitVersion } = await api.json("GET", "/version");
-  const machine = `kube-apiserver ${gitVersion}, client-go ${contestants.clientGoVersion}, node ${process.version}, ${cpus().length} cores, load ${load()} at the start`;
+  const machine = `kube-apiserver ${gitVersion}, client-go ${candidates.clientGoVersion}, node ${process.version}, ${cpus().length} cores, load ${load()} at the start`;
   report(machine);
   const died = cluster.died.then((error) => {
     throw error;
   });
   died.catch(() => {});
-  for (const race of chosen) {
+  for (const scenario of chosen) {
     /** @type {import("./lib/figures.mjs").Figure[]} */
     let measured = [];
     try {
-      measured = await Promise.race([race.run(stage), died]);
+      measured = await Promise.race([scenario.run(context), died]);
     } catch (error) {
-      // The others are worth having all the same.
-      report(`${race.name} failed: ${error instanceof Error ? error.stack : error}`);
+      // The other scenarios still give useful figures.
+      report(`${scenario.name} failed: ${error instanceof Error ? error.stack : error}`);
       process.exitCode = 1;
-      await contestants.killAll();
+      await candidates.killAll();
     }
     figures.push(...measured);
     if (values.json) for (const figure of measured) console.log(jsonLine(figure));
@@ -96,11 +96,11 @@ try {
   if (!values.json) {
     console.log(`${markdownTable(figures)}\n\n${notes(figures)}\n`);
     console.log(
-      `${machine}, ${load()} at the end; ${((performance.now() - beganMs) / 60_000).toFixed(1)} minutes.`,
+      `${machine}, ${load()} at the end; ${((performance.now() - startedMs) / 60_000).toFixed(1)} minutes.`,
     );
   }
 } finally {
-  await contestants?.close();
+  await candidates?.close();
   api.close();
   await cluster.stop();
 }

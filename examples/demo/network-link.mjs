@@ -1,9 +1,9 @@
 // @ts-check
-/** The network between a replica and a server: it can be cut, without anybody being told, and mended. */
+/** A proxy between a replica and a server. Cutting it drops all traffic silently, as a network partition does. */
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
-export class Wire {
+export class NetworkLink {
   #isCut = false;
   /** @type {Set<import("node:net").Socket>} */
   #sockets = new Set();
@@ -13,7 +13,7 @@ export class Wire {
   constructor(port) {
     this.#server = createServer({ noDelay: true }, (near) => {
       this.#keep(near);
-      // Nobody answers on a cut wire.
+      // A cut link accepts connections and never answers.
       if (this.#isCut) return;
       const far = connect({ port, host: "127.0.0.1", noDelay: true });
       this.#keep(far);
@@ -35,13 +35,13 @@ export class Wire {
     this.#isCut = true;
     for (const socket of this.#sockets) {
       socket.unpipe();
-      // Read on and lose it, so that whoever sends does not notice.
+      // Keep reading and discard the data, so that the sender does not notice.
       socket.resume();
     }
   }
 
-  /** What was lost stays lost: connections from before the mending are dead. */
-  mend() {
+  /** Discarded data stays lost, so connections from before the cut are closed. */
+  restore() {
     if (!this.#isCut) return;
     this.#isCut = false;
     for (const socket of this.#sockets) socket.destroy();
