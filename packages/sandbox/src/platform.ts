@@ -1,15 +1,18 @@
 /**
- * Everything that the sandbox takes from outside itself: time, timers, randomness. Nothing else in this package may
- * touch them (house-rules.test.ts), so a test can hand in its own.
+ * Time, timers, randomness and temporary directories of the machine. No other file of this package uses them
+ * (house-rules.test.ts checks that), so a test can pass in its own.
  */
 import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 export interface Timer {
   cancel(): void;
 }
 
 export interface Platform {
-  /** Wall clock, in milliseconds since 1970. Written into objects, never used to measure. */
+  /** Wall clock, in milliseconds since 1970. It is written into objects, and never used to measure durations. */
   wallMs(): number;
   /** Monotonic clock, in milliseconds. */
   monotonicMs(): number;
@@ -33,3 +36,7 @@ export const systemPlatform: Platform = {
   randomBytes: (count) => randomBytes(count),
   uuid: () => randomUUID(),
 };
+
+export function makeTemporaryDirectory(prefix: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), prefix));
+}

@@ -1,47 +1,49 @@
-/** The sandbox as users of the library meet it. */
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+/** The public API of the library: starts a sandbox. */
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { allowAnonymous } from "./bootstrap.ts";
+import { type KeyAndCertificate, newClientCertificate, newServerCertificate } from "./access/certificate.ts";
 import {
-  type KeyAndCertificate,
-  newClientCertificate,
-  newServerCertificate,
-} from "./certificates/certificate.ts";
-import { type Cluster, openCluster } from "./cluster.ts";
+  type ServiceAccountCredentials,
+  serviceAccountCredentials,
+} from "./access/service-account-credentials.ts";
+import { allowAnonymous } from "./control/bootstrap.ts";
+import { openCluster, type RunningCluster } from "./control/cluster.ts";
+import type { Faults } from "./control/fault.ts";
+import { FaultInjector } from "./control/fault-injector.ts";
+import { kubeconfig } from "./control/kubeconfig.ts";
 import { SandboxError } from "./errors.ts";
-import { Faults } from "./faults/faults.ts";
-import { kubeconfig } from "./kubeconfig.ts";
-import { type Platform, systemPlatform } from "./platform.ts";
-import { ApiServer } from "./server/server.ts";
-import { type ServiceAccountCredentials, serviceAccountCredentials } from "./service-account.ts";
+import { makeTemporaryDirectory, type Platform, systemPlatform } from "./platform.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
+import { ApiServer } from "./wire/server.ts";
 
 export interface SandboxOptions {
   /** 0 picks a free port. @default 0 */
   port?: number;
-  /** Address to listen on. Others than loopback let other machines in; they still need a token. @default "127.0.0.1" */
+  /**
+   * Address to listen on. Other machines can connect to an address other than loopback, but still need a token.
+   * @default "127.0.0.1"
+   */
   host?: string;
-  /** More names and addresses that the certificate is valid for. @default [] */
+  /** Additional host names and addresses for the server certificate. @default [] */
   hostNames?: string[];
-  /** Where to keep everything across restarts. @default in memory only */
+  /** Directory that keeps all data across restarts. @default in memory only */
   dataDir?: string;
-  /** HTTPS with a CA of its own, or plain HTTP. @default true */
+  /** Whether to serve HTTPS, with a CA of the sandbox, instead of plain HTTP. @default true */
   tls?: boolean;
-  /** Whether requests without any credentials may do everything. @default false */
+  /** Whether requests without credentials may do everything. @default false */
   anonymous?: boolean;
-  /** A store to share with another sandbox: the two then behave as one cluster with two API servers. @default a new one */
+  /** A store to share with another sandbox. Both then act as API servers of one cluster. @default a new store */
   store?: Store;
-  /** Clock, timers and randomness. @default those of the system */
+  /** Clock, timers and randomness. @default the ones of the system */
   platform?: Platform;
 }
 
 export interface Sandbox {
-  /** e.g. `https://127.0.0.1:40123` */
+  /** For example `https://127.0.0.1:40123`. */
   readonly url: string;
   readonly port: number;
-  /** The certificate of the CA, as PEM; empty without TLS. */
+  /** The certificate of the CA, as PEM. Empty without TLS. */
   readonly caPem: string;
   /** A bearer token that may do everything. */
   readonly adminToken: string;
@@ -49,24 +51,26 @@ export interface Sandbox {
   readonly kubeconfig: string;
   /** The store, to share with another sandbox. */
   readonly store: Store;
-  /** What to break on purpose. */
+  /** Faults to inject. */
   readonly faults: Faults;
-  /** Writes the kubeconfig, readable by the owner only. */
+  /** Writes the kubeconfig. Only the owner of the file can read it. */
   writeKubeconfig(path: string): Promise<void>;
-  /** Makes a ServiceAccount, if it is not there, and a directory with token, ca.crt and namespace as a pod has it. */
+  /** Creates a ServiceAccount if it does not exist, and a directory with token, ca.crt and namespace, as in a pod. */
   serviceAccount(namespace: string, name: string): Promise<ServiceAccountCredentials>;
-  /** Makes a client certificate: the user is its common name, the groups are its organizations. */
+  /** Issues a client certificate. Its common name is the user, and its organizations are the groups. */
   clientCertificate(user: string, groups?: string[]): KeyAndCertificate;
-  /** Forgets the history of changes: watches from an older revision get 410. */
+  /** Drops the history of changes. Watches from an older revision get 410. */
   compact(): void;
-  /** Cuts all connections and starts again: same port, same store. */
+  /** Closes all connections and starts again, with the same port and the same data. */
   restart(): Promise<void>;
-  /** Resolves when garbage collection and the like have nothing left to do. */
+  /** Resolves when the controllers (garbage collection, namespaces) have nothing left to do. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 const restartDelayMs = 50;
+const clusterNames = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+const alwaysValidNames = ["localhost", "127.0.0.1", "::1", ...clusterNames];
 
 /** Starts a Kubernetes API in this process. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -74,36 +78,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { port = 0, host = "127.0.0.1", hostNames = [], tls = true, platform = systemPlatform } = options;
   const store = options.store ?? (await openStore(options.dataDir));
   const cluster = await openCluster(store, platform);
-  if (options.anonymous) await allowAnonymous(store, platform);
-  const faults = new Faults(platform);
-  const scratch = new Scratch();
-  const names = [
-    "localhost",
-    "127.0.0.1",
-    "::1",
-    "kubernetes",
-    "kubernetes.default",
-    "kubernetes.default.svc",
-    host,
-    ...hostNames,
-  ];
-  const server = new ApiServer(
-    {
-      cluster,
-      faults,
-      admin: { compact: () => store.compact(), restartSoon },
-    },
-    {
-      host,
-      port,
-      tls: tls
-        ? {
-            server: newServerCertificate(cluster.authority, [...new Set(names)], platform),
-            authorityPem: cluster.authority.certificatePem,
-          }
-        : undefined,
-    },
-  );
+  if (options.anonymous) await allowAnonymous(cluster);
+  const faults = new FaultInjector(platform);
+  const temporaryDirectories = new TemporaryDirectories();
+  const names = new Set([...alwaysValidNames, host, ...hostNames]);
+  const certificate = tls
+    ? {
+        server: newServerCertificate(cluster.authority, [...names], platform),
+        authorityPem: cluster.authority.certificatePem,
+      }
+    : undefined;
+  const server = new ApiServer(cluster, { faults, restartSoon }, { host, port, tls: certificate });
 
   let closed = false;
   let restarting: Promise<void> = Promise.resolve();
@@ -116,7 +101,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     });
     return restarting;
   }
-  /** Late enough for the answer to be out. */
+  /** The delay gives the server time to send the response first. */
   function restartSoon() {
     platform.after(restartDelayMs, () => {
       if (!closed) void restart();
@@ -142,11 +127,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     store,
     faults,
     async writeKubeconfig(path) {
-      // Written beside it and moved, so that nobody reads half of it, and an older file's permissions do not stay.
-      const draft = `${path}.${platform.uuid()}`;
+      // Rename a temporary file: no reader sees half a file, and the permissions of an older file are not kept.
+      const temporary = `${path}.${platform.uuid()}`;
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(draft, config, { mode: 0o600 });
-      await rename(draft, path);
+      await writeFile(temporary, config, { mode: 0o600 });
+      await rename(temporary, path);
     },
     serviceAccount: async (namespace, name) =>
       serviceAccountCredentials({
@@ -155,7 +140,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         caPem,
         namespace,
         name,
-        directory: await scratch.directory(),
+        directory: await temporaryDirectories.create(),
       }),
     clientCertificate: (user, groups = []) =>
       newClientCertificate(cluster.authority, { commonName: user, organizations: groups }, platform),
@@ -167,25 +152,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       closed = true;
       await restarting.catch(() => undefined);
       await server.close();
-      await scratch.remove();
+      await temporaryDirectories.remove();
       if (!options.store) await shutDown(cluster);
     },
   };
 }
 
-async function shutDown(cluster: Cluster): Promise<void> {
+async function shutDown(cluster: RunningCluster): Promise<void> {
   cluster.stop();
   await cluster.settled();
   await cluster.store.close();
 }
 
-/** A directory that goes with the sandbox. */
-class Scratch {
+/** A temporary directory, removed when the sandbox closes. */
+class TemporaryDirectories {
   #root: Promise<string> | undefined;
   #count = 0;
 
-  async directory(): Promise<string> {
-    this.#root ??= mkdtemp(join(tmpdir(), "tenure-sandbox-"));
+  async create(): Promise<string> {
+    this.#root ??= makeTemporaryDirectory("tenure-sandbox-");
     const path = join(await this.#root, String(++this.#count));
     await mkdir(path);
     return path;
@@ -202,7 +187,7 @@ function checkOptions({ port, host, dataDir, store }: SandboxOptions): void {
     problems.push(`port must be a whole number from 0 to 65535: ${port}`);
   }
   if (host === "") problems.push("host must not be empty");
-  if (dataDir !== undefined && store !== undefined) problems.push("dataDir and store exclude each other");
+  if (dataDir !== undefined && store !== undefined) problems.push("dataDir and store cannot be combined");
   if (problems.length > 0)
     throw new SandboxError("INVALID_OPTION", `Cannot start the sandbox as ${problems.join("; ")}`);
 }

@@ -1,55 +1,56 @@
 /**
- * Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
- * alone. Without this, server-side apply could not tell whose value it would overwrite.
+ * Updates metadata.managedFields after a create, an update or a patch other than apply: the manager that changes a
+ * field becomes its only owner. Server-side apply needs this to detect conflicts.
  */
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../api/object.ts";
-import { apiVersion } from "../kinds/kind.ts";
-import type { WriteOptions } from "../registry/options.ts";
-import { decode } from "../schema/decode.ts";
-import { typeNamed } from "../schema/schema.ts";
-import { formatTime } from "../schema/time.ts";
+import { decode } from "../objects/decode.ts";
+import { apiVersion } from "../objects/kind.ts";
+import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../objects/object.ts";
+import { typeNamed } from "../objects/schema.ts";
+import { formatTime } from "../objects/time.ts";
+import { type FieldsWrite, type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
 import { FieldSet } from "./field-set.ts";
-import { type Manager, ownable, readManagers, writeManagers } from "./managers.ts";
-import { compare } from "./typed.ts";
+import { compare } from "./typed-objects.ts";
 
+/** `subresource` decides which fields the write can own. `recordedSubresource` is recorded with the owner. */
 export function trackFields(
-  context: KindContext,
+  {
+    kind,
+    subresource,
+    fieldManager,
+    recordedSubresource,
+    wallMs,
+  }: FieldsWrite & { recordedSubresource: string },
   object: ApiObject,
   old: ApiObject | undefined,
-  options: WriteOptions,
 ): ApiObject {
-  const { kind, info, cluster } = context;
-  if (context.applied) return object;
   const given = object.metadata.managedFields;
-  // A list with one empty entry is how a client asks to forget all owners.
+  // A client removes all owners by sending a list with one empty entry.
   if (given?.length === 1 && Object.keys(given[0] as object).length === 0)
     return withEntries(object, undefined);
   const schema = typeNamed(kind.type);
   const before = old ?? (decode(kind.type, {}).value as ApiObject);
   const { changed, removed } = compare(before, object, schema);
-  const subresource = context.trackAs ?? info.subresource;
-  const mine = ownable(changed, kind.status === true, info.subresource);
-  const gone = ownable(removed, kind.status === true, info.subresource);
+  const mine = ownable(changed, kind.status === true, subresource);
+  const gone = ownable(removed, kind.status === true, subresource);
   const managers = readManagers(given?.length ? given : old?.metadata.managedFields);
   if (mine.isEmpty && gone.isEmpty) return withEntries(object, writeManagers(managers));
 
   const version = apiVersion(kind);
   const isMe = (other: Manager) =>
     other.operation === "Update" &&
-    other.manager === options.fieldManager &&
+    other.manager === fieldManager &&
     other.apiVersion === version &&
-    other.subresource === subresource;
+    other.subresource === recordedSubresource;
   const others = managers
     .filter((other) => !isMe(other))
     .map((other) => ({ ...other, fields: other.fields.difference(mine).difference(gone) }));
   const present = managers.find(isMe);
   const me: Manager = {
-    manager: options.fieldManager,
+    manager: fieldManager,
     operation: "Update",
     apiVersion: version,
-    subresource,
-    time: formatTime(cluster.platform.wallMs()),
+    subresource: recordedSubresource,
+    time: formatTime(wallMs),
     fields: (present?.fields ?? new FieldSet()).union(mine).difference(gone),
   };
   return withEntries(object, writeManagers([...others, me]));

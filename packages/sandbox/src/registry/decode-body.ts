@@ -1,21 +1,20 @@
 /**
- * From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
+ * Decodes a body as an object of the kind that the path names. Rejects, warns about or ignores unknown and duplicate
+ * fields.
  */
-import { type Body, readBody } from "../api/body.ts";
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
-import { quote } from "../api/quote.ts";
-import { ApiError, badRequest } from "../api/status.ts";
-import { isKnownType, notRegistered } from "../discovery/resources.ts";
-import { apiVersion, type Kind } from "../kinds/kind.ts";
-import { DecodeError, decode } from "../schema/decode.ts";
-import { parseOptions } from "./options.ts";
+import { type Decoded, DecodeError, decode } from "../objects/decode.ts";
+import { apiVersion, type Kind } from "../objects/kind.ts";
+import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
+import { quote } from "../objects/quote.ts";
+import { isKnownType, notRegistered } from "../objects/resources.ts";
+import { ApiError, badRequest } from "../objects/status.ts";
+import { type Body, readBody } from "./body.ts";
+import type { KindContext } from "./context.ts";
 
-/** As many as Kubernetes tells of. */
+/** The number that Kubernetes reports. */
 const maxProblems = 100;
 
-export async function decodeBody(context: KindContext): Promise<ApiObject> {
-  const { fieldValidation } = parseOptions(context);
+export async function decodeBody(context: KindContext, fieldValidation: string): Promise<ApiObject> {
   const body = await readBody(context, context.kind.kind);
   return toObject(context, body, fieldValidation);
 }
@@ -23,10 +22,10 @@ export async function decodeBody(context: KindContext): Promise<ApiObject> {
 function toObject(context: KindContext, body: Body, fieldValidation: string): ApiObject {
   const { kind } = context;
   const raw = checkType(kind, body.value);
-  const { value, unknown } = decodeAs(kind, raw);
-  // Nobody looks into what is dropped.
+  const { value, unknown } = decodeOrReject(kind.type, raw, (why) => cannotBeHandled(kind, why));
+  // Duplicates inside an unknown field are not reported, because the field is dropped.
   const dropped = new Set(unknown);
-  const kept = body.duplicates.filter((path) => !pathsTo(path).some((above) => dropped.has(above)));
+  const kept = body.duplicates.filter((path) => !pathsTo(path).some((parent) => dropped.has(parent)));
   const problems = [
     ...kept.map((path) => `duplicate field ${quote(path)}`),
     ...unknown.map((path) => `unknown field ${quote(path)}`),
@@ -40,7 +39,7 @@ function toObject(context: KindContext, body: Body, fieldValidation: string): Ap
   return fromDecoded(kind, value);
 }
 
-/** A path, and those of all that it is in. */
+/** A path and the paths of all its parents. */
 function pathsTo(path: string): string[] {
   return [...[...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)), path];
 }
@@ -49,7 +48,7 @@ export function cannotBeHandled(kind: Kind, why: string): string {
   return `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${why}`;
 }
 
-/** Kind and apiVersion may be left out, but not be wrong. */
+/** The body may omit kind and apiVersion. If it has them, they must be correct. */
 function checkType(kind: Kind, value: unknown): JsonObject {
   if (!isObject(value))
     throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind})`);
@@ -57,11 +56,11 @@ function checkType(kind: Kind, value: unknown): JsonObject {
   const name = textOf(value.kind || kind.kind);
   if (given === apiVersion(kind) && name === kind.kind) return value;
   const version = given.slice(given.indexOf("/") + 1);
-  const refused = (why: string) =>
+  const rejection = (why: string) =>
     badRequest(`${name} in version ${quote(version)} cannot be handled as a ${kind.kind}: ${why}`);
-  if (name !== kind.kind && !isKnownType(given, name)) throw refused(notRegistered(given, name));
+  if (name !== kind.kind && !isKnownType(given, name)) throw rejection(notRegistered(given, name));
   if (name !== kind.kind) {
-    throw refused(
+    throw rejection(
       `converting (${version}.${name}) to (${kind.group.split(".")[0] || "core"}.${kind.kind}): unknown conversion`,
     );
   }
@@ -70,17 +69,18 @@ function checkType(kind: Kind, value: unknown): JsonObject {
   );
 }
 
-function decodeAs(kind: Kind, value: JsonObject) {
+/** Decodes a value as a type. If it does not have the type, `explain` makes the message of the response. */
+export function decodeOrReject(type: string, value: unknown, explain: (why: string) => string): Decoded {
   try {
-    return decode(kind.type, value);
+    return decode(type, value);
   } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(cannotBeHandled(kind, error.message));
+    if (error instanceof DecodeError) throw badRequest(explain(error.message));
     throw error;
   }
 }
 
-/** Decodes what the server made itself, by a patch. */
-export function redecode(context: KindContext, value: unknown, fieldValidation: string): ApiObject {
+/** Decodes the result of a patch. */
+export function decodePatched(context: KindContext, value: unknown, fieldValidation: string): ApiObject {
   return toObject(context, { value, duplicates: [] }, fieldValidation);
 }
 
@@ -92,7 +92,7 @@ function fromDecoded(kind: Kind, value: JsonObject): ApiObject {
   return kind.convert ? kind.convert.toStored(object) : object;
 }
 
-/** A resourceVersion is a number, although clients must not look into it. */
+/** A resourceVersion is opaque to clients, but the server expects a number. */
 export function checkResourceVersion(object: ApiObject): void {
   const { resourceVersion } = object.metadata;
   if (resourceVersion === undefined || /^\d+$/.test(resourceVersion)) return;

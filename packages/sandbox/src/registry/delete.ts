@@ -1,32 +1,33 @@
 /**
- * Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
- * dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
+ * DELETE of one object or of a collection. An object is removed immediately unless something holds it: finalizers, a
+ * grace period (pods on a node), or dependents that must be deleted first or orphaned. An object that is held gets
+ * a deletionTimestamp and is removed later.
  */
-import type { Admission } from "../admission/admit.ts";
-import { checkNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
-import { readBody } from "../api/body.ts";
-import type { Answer, KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, textOf, withMetadata } from "../api/object.ts";
-import { badRequest, conflict, field, invalid, notFound, type Status } from "../api/status.ts";
-import { notRegistered } from "../discovery/resources.ts";
-import { serviceAccount } from "../kinds/config.ts";
-import { keyOf } from "../kinds/kind.ts";
-import { namespace } from "../kinds/namespace.ts";
-import { service } from "../kinds/network.ts";
-import { pod } from "../kinds/pod.ts";
-import { DecodeError, decode } from "../schema/decode.ts";
-import { metaPrefix } from "../schema/schema.ts";
-import { formatTime } from "../schema/time.ts";
-import type { Decision, Stored } from "../store/store.ts";
-import { parseOptions } from "./options.ts";
+
+import { keyOf } from "../objects/kind.ts";
+import { serviceAccount } from "../objects/kinds/config.ts";
+import { namespace } from "../objects/kinds/namespace.ts";
+import { service } from "../objects/kinds/network.ts";
+import { pod } from "../objects/kinds/pod.ts";
+import { type ApiObject, isObject, textOf, withMetadata } from "../objects/object.ts";
+import { notRegistered } from "../objects/resources.ts";
+import { metaPrefix } from "../objects/schema.ts";
+import { badRequest, conflict, field, invalid, notFound, type Status } from "../objects/status.ts";
+import { formatTime } from "../objects/time.ts";
+import type { Decision, Stored } from "../store/types.ts";
+import { checkDeletion } from "./admission.ts";
+import { readBody } from "./body.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
+import { decodeOrReject } from "./decode-body.ts";
 import { represent, representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 import { subjectOf } from "./write.ts";
+import { parseWriteOptions } from "./write-options.ts";
 
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";
 
-/** These answer with the object that is gone, the others with a Status. */
+/** A DELETE of these kinds returns the deleted object. Other kinds return a Status. */
 const returningKinds = [serviceAccount, namespace, pod, service];
 
 interface DeleteOptions {
@@ -37,11 +38,11 @@ interface DeleteOptions {
   dryRun?: string[];
 }
 
-export async function remove(context: KindContext): Promise<Answer> {
+export async function deleteOne(context: KindContext): Promise<ApiResponse> {
   const { kind, info } = context;
-  const options = await readOptions(context);
-  checkNamespaceDeletion(admissionOf(context), info.name);
-  const { before, after } = await removeOne(context, info.namespace, info.name, options);
+  const options = await readDeleteOptions(context);
+  checkDeletion(kind, info.name);
+  const { before, after } = await deleteObject(context, info.namespace, info.name, options);
   if (after !== "gone") return represent(context, after, 200);
   if (returningKinds.includes(kind)) return represent(context, before, 200);
   const { uid } = before.value.metadata;
@@ -60,27 +61,20 @@ export async function remove(context: KindContext): Promise<Answer> {
   return { type: "object", code: 200, value: status };
 }
 
-export async function removeCollection(context: KindContext): Promise<Answer> {
-  const options = await readOptions(context);
-  const { cluster } = context;
+export async function deleteCollection(context: KindContext): Promise<ApiResponse> {
+  const options = await readDeleteOptions(context);
+  const { kind, cluster } = context;
   const selection = parseSelection(context);
   const items = cluster.store.list(selection.prefix).filter(({ value }) => selection.matches(value));
   for (const { value } of items) {
     const { namespace: space = "", name = "" } = value.metadata;
-    checkNamespaceDeletion(admissionOf(context), name);
-    await removeOne(context, space, name, options, true);
+    checkDeletion(kind, name);
+    await deleteObject(context, space, name, options, true);
   }
   return representList(context, items, { resourceVersion: String(cluster.store.revision) });
 }
 
-const admissionOf = ({ cluster, user, kind, info }: KindContext): Admission => ({
-  cluster,
-  user,
-  kind,
-  subresource: info.subresource,
-});
-
-async function removeOne(
+async function deleteObject(
   context: KindContext,
   space: string,
   name: string,
@@ -131,7 +125,7 @@ function decideDeletion({ kind, cluster }: KindContext, object: ApiObject, optio
     : marked;
 }
 
-/** A namespace goes when its content is gone: controllers/namespace.ts takes the finalizer off then. */
+/** control/namespaces.ts removes a namespace after its content. Until then the finalizer in its spec holds it. */
 function isFinalized(object: ApiObject): boolean {
   const spec = object.spec as { finalizers?: string[] } | undefined;
   return !spec?.finalizers?.length;
@@ -171,11 +165,11 @@ function checkPreconditions(
 
 const propagationPolicies = ["Foreground", "Background", "Orphan", "nil"];
 
-/** From the body, or from the query where there is none. */
-async function readOptions(context: KindContext): Promise<DeleteOptions> {
+/** Reads the options from the query. Options in the body override them. */
+async function readDeleteOptions(context: KindContext): Promise<DeleteOptions> {
   const { query } = context.request;
   const fromQuery: DeleteOptions = {};
-  if (parseOptions(context).dryRun) fromQuery.dryRun = ["All"];
+  if (parseWriteOptions(context).dryRun) fromQuery.dryRun = ["All"];
   const grace = query.get("gracePeriodSeconds");
   if (grace) fromQuery.gracePeriodSeconds = Number(grace);
   const policy = query.get("propagationPolicy");
@@ -204,10 +198,5 @@ async function bodyOptions(context: KindContext): Promise<DeleteOptions> {
   if (value.kind !== undefined && value.kind !== "DeleteOptions") {
     throw badRequest(notRegistered(textOf(value.apiVersion ?? "meta.k8s.io/v1"), textOf(value.kind)));
   }
-  try {
-    return decode(`${metaPrefix}DeleteOptions`, value).value as DeleteOptions;
-  } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(error.message);
-    throw error;
-  }
+  return decodeOrReject(`${metaPrefix}DeleteOptions`, value, (why) => why).value as DeleteOptions;
 }

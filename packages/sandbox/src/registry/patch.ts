@@ -1,19 +1,19 @@
-/** PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write. */
-import { BodyError, mediaType, readJson, readYaml } from "../api/body.ts";
-import type { Answer, KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
-import { ApiError, badRequest, field, invalid } from "../api/status.ts";
-import { apiVersion } from "../kinds/kind.ts";
+/** PATCH in its four formats. The result is decoded and then written like any other object. */
+import { DecodeError, decodeSparse } from "../objects/decode.ts";
+import { apiVersion } from "../objects/kind.ts";
+import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
+import { typeNamed } from "../objects/schema.ts";
+import { ApiError, badRequest, field, invalid } from "../objects/status.ts";
 import { apply } from "../patch/apply.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
-import { DecodeError, decodeSparse } from "../schema/decode.ts";
-import { typeNamed } from "../schema/schema.ts";
-import { cannotBeHandled, checkResourceVersion, redecode } from "./decode-body.ts";
-import { parseOptions, type WriteOptions } from "./options.ts";
+import { BodyError, mediaType, readJson, readYaml } from "./body.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
+import { cannotBeHandled, checkResourceVersion, decodePatched } from "./decode-body.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
+import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 const applyType = "application/apply-patch+yaml";
 const patchers: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
@@ -23,9 +23,9 @@ const patchers: Record<string, (target: ApiObject, patch: unknown, context: Kind
     strategicMergePatch(target, patch, typeNamed(kind.type)),
 };
 
-export async function patch(context: KindContext): Promise<Answer> {
+export async function patch(context: KindContext): Promise<ApiResponse> {
   const type = mediaType(context.request.headers["content-type"]);
-  const options = parseOptions(context, type === applyType);
+  const options = parseWriteOptions(context, type === applyType);
   if (type === applyType) return serverSideApply(context, options);
   const change = patchers[type];
   if (!change) {
@@ -63,12 +63,12 @@ export function readPatch(bytes: Buffer) {
   }
 }
 
-/** The result of a patch has to be an object of the kind, and still the same one. */
+/** Checks that the result of a patch is an object of the kind, with the same name and namespace. */
 function checked(context: KindContext, value: unknown, options: WriteOptions, shown: string): ApiObject {
   const { kind, info } = context;
   let object: ApiObject;
   try {
-    object = redecode(context, value, options.fieldValidation);
+    object = decodePatched(context, value, options.fieldValidation);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const why = error.message.replace(cannotBeHandled(kind, ""), "");
@@ -86,7 +86,7 @@ function checked(context: KindContext, value: unknown, options: WriteOptions, sh
   return object;
 }
 
-/** As Go prints a map, which is how a refusal shows a strategic merge patch. */
+/** Prints a value as Go prints a map: error messages show a strategic merge patch this way. */
 function printMap(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printMap).join(" ")}]`;
   if (!isObject(value)) return textOf(value);
@@ -99,8 +99,10 @@ function printMap(value: unknown): string {
 const versioned = ({ kind }: KindContext, object: ApiObject) =>
   kind.convert ? kind.convert.fromStored(object) : object;
 
-async function serverSideApply(context: KindContext, options: WriteOptions): Promise<Answer> {
-  const { kind, info } = context;
+async function serverSideApply(context: KindContext, options: WriteOptions): Promise<ApiResponse> {
+  const { kind, info, cluster } = context;
+  const { subresource } = info;
+  const { fieldManager, force = false } = options;
   const { value } = await readApplied(await context.request.body());
   const sent = decodeApplied(context, value);
   if (sent.metadata.name && sent.metadata.name !== info.name) {
@@ -114,15 +116,16 @@ async function serverSideApply(context: KindContext, options: WriteOptions): Pro
     name: info.name,
     ...(kind.namespaced ? { namespace: info.namespace } : {}),
   };
-  const applying: KindContext = { ...context, applied: true };
+  const applying: KindContext = { ...context, managedFieldsAreSet: true };
   const { stored, created } = await updateObject(
     applying,
     options,
     (current) => {
-      const merged = apply(context, sent, current && versioned(context, current), options);
-      return redecode(context, merged, "Ignore");
+      const write = { kind, subresource, fieldManager, force, wallMs: cluster.platform.wallMs() };
+      const merged = apply(write, sent, current && versioned(context, current));
+      return decodePatched(context, merged, "Ignore");
     },
-    info.subresource === "",
+    subresource === "",
   );
   return represent(context, stored, created ? 201 : 200);
 }
@@ -136,7 +139,7 @@ async function readApplied(bytes: Buffer) {
   }
 }
 
-/** Nothing is filled in: a default that the client did not send is not the client's. */
+/** Decodes without defaults: the client does not own fields that it did not send. */
 function decodeApplied(context: KindContext, value: unknown): ApiObject {
   const { kind } = context;
   if (!isObject(value)) throw badRequest("error decoding YAML: expected an object");
@@ -150,7 +153,7 @@ function decodeApplied(context: KindContext, value: unknown): ApiObject {
     const { value: decoded, unknown } = decodeSparse(kind.type, value);
     const [first] = unknown;
     if (first !== undefined) {
-      // Apply has to know the type of every field, so that an unknown one is refused at any level of validation.
+      // Apply needs the type of every field, so it rejects unknown fields at any level of field validation.
       const { namespace = "", name = "" } = (decoded.metadata ?? {}) as { namespace?: string; name?: string };
       const which = `${namespace}/${name}; ${kind.group}/${kind.version}, Kind=${kind.kind}`;
       throw new ApiError(

@@ -1,41 +1,41 @@
-/** The form in which stored objects go out: as they are, as a table for kubectl, or as metadata only. */
-import type { Answer, KindContext } from "../api/context.ts";
-import type { ApiObject } from "../api/object.ts";
-import { quote } from "../api/quote.ts";
-import { badRequest } from "../api/status.ts";
-import { apiVersion, type Column, type Kind } from "../kinds/kind.ts";
-import type { Stored } from "../store/store.ts";
+/** Converts stored objects to the form that the client asked for: objects, a table for kubectl, or only metadata. */
+import { apiVersion, type Column, type Kind } from "../objects/kind.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { quote } from "../objects/quote.ts";
+import { badRequest } from "../objects/status.ts";
+import type { Stored } from "../store/types.ts";
 import { printAge } from "./age.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 
-export interface ListMeta {
+interface ListMeta {
   resourceVersion: string;
   continue?: string;
   remainingItemCount?: number;
 }
 
-export function represent(context: KindContext, stored: Stored, code: number): Answer {
-  const { kind, wanted } = context;
-  if (wanted.as === "object") {
+export function represent(context: KindContext, stored: Stored, code: number): ApiResponse {
+  const { kind, responseForm } = context;
+  if (responseForm.as === "object") {
     if (kind.convert) return { type: "object", code, value: kind.convert.fromStored(stored.value) };
     return { type: "json", code, json: stored.json };
   }
   return { type: "object", code, value: representOne(context, stored) };
 }
 
-/** One object in the form that a watch or a get asked for. */
+/** One object in the form that the client asked for. */
 export function representOne(context: KindContext, { value }: Stored, withColumns = true): unknown {
-  const { kind, wanted } = context;
-  if (wanted.as === "Table") {
+  const { kind, responseForm } = context;
+  if (responseForm.as === "Table") {
     const meta = { resourceVersion: value.metadata.resourceVersion as string };
     return table(context, [value], meta, withColumns);
   }
-  if (wanted.as === "object") return kind.convert ? kind.convert.fromStored(value) : value;
+  if (responseForm.as === "object") return kind.convert ? kind.convert.fromStored(value) : value;
   return metadataOnly(value);
 }
 
-export function representList(context: KindContext, items: Stored[], meta: ListMeta): Answer {
-  const { kind, wanted } = context;
-  if (wanted.as === "Table") {
+export function representList(context: KindContext, items: Stored[], meta: ListMeta): ApiResponse {
+  const { kind, responseForm } = context;
+  if (responseForm.as === "Table") {
     return {
       type: "object",
       code: 200,
@@ -47,7 +47,7 @@ export function representList(context: KindContext, items: Stored[], meta: ListM
       ),
     };
   }
-  if (wanted.as !== "object") {
+  if (responseForm.as !== "object") {
     const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: meta };
     return {
       type: "object",
@@ -60,7 +60,7 @@ export function representList(context: KindContext, items: Stored[], meta: ListM
   return { type: "json", code: 200, json: `${head.slice(0, -1)},"items":[${bodies}]}` };
 }
 
-/** Items of a list do not repeat their kind, as the list says it. Stored JSON always begins with it. */
+/** Items of a list omit kind and apiVersion. Stored JSON always begins with these two fields. */
 function itemJson(kind: Kind, item: Stored): string {
   if (kind.convert) {
     const { kind: _kind, apiVersion: _version, ...rest } = kind.convert.fromStored(item.value);

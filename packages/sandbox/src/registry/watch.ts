@@ -1,27 +1,26 @@
 /**
- * A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
- * asks for a revision whose history is forgotten gets 410 and has to list again.
+ * A watch sends every change to the selected objects after a revision, in order and exactly once. If the history no
+ * longer reaches back to that revision, the client gets 410 and has to list again.
  */
-import type { Answer, KindContext, Sink } from "../api/context.ts";
-import { isTrue } from "../api/request-info.ts";
-import { ApiError, expired, type FieldError, field, invalid } from "../api/status.ts";
-import { apiVersion } from "../kinds/kind.ts";
-import type { Stored, StoreEvent } from "../store/store.ts";
-import { badVersion, parseInteger } from "./list.ts";
+import { apiVersion } from "../objects/kind.ts";
+import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
+import type { Stored, StoreEvent } from "../store/types.ts";
+import type { ApiResponse, KindContext, Sink } from "./context.ts";
+import { invalidVersionMessage, isTrue, parseInteger } from "./query.ts";
 import { representOne } from "./represent.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 
-/** A watch ends by itself after half an hour to an hour, so that clients spread over several servers again. */
+/** A watch ends after 30 to 60 minutes, as in Kubernetes, so that clients spread over several servers again. */
 const minTimeoutSeconds = 1800;
 const bookmarkIntervalMs = 60_000;
 
-export async function watch(context: KindContext): Promise<Answer> {
+export async function watch(context: KindContext): Promise<ApiResponse> {
   const { cluster, request } = context;
   const { query } = request;
   checkWatchOptions(query);
   const selection = parseSelection(context);
   const version = query.get("resourceVersion") ?? "";
-  if (!/^\d*$/.test(version)) throw new ApiError(500, "", badVersion(version));
+  if (!/^\d*$/.test(version)) throw new ApiError(500, "", invalidVersionMessage(version));
   const given = parseInteger(query.get("timeoutSeconds") ?? "0");
   const seconds = given > 0 ? given : minTimeoutSeconds * (1 + cluster.platform.random());
   return { type: "stream", start: (sink) => start(context, selection, seconds, sink) };
@@ -96,7 +95,7 @@ function start(context: KindContext, selection: Selection, seconds: number, sink
   });
 }
 
-/** To a watch with a selector an object appears when it begins to match, and is gone when it no longer does. */
+/** For a watch with a selector, an object is ADDED when it begins to match and DELETED when it stops matching. */
 function typeFor(
   { type, object, previous }: StoreEvent,
   selection: Selection,
@@ -107,7 +106,7 @@ function typeFor(
   return before ? "DELETED" : undefined;
 }
 
-/** JSON of events, made once for all watches that want the same form. */
+/** The lines of events, shared by all watches that send whole objects. */
 const cache = new WeakMap<StoreEvent, Map<string, string>>();
 
 class Lines {
@@ -117,7 +116,7 @@ class Lines {
 
   constructor(context: KindContext) {
     this.#context = context;
-    this.#plain = context.wanted.as === "object" && !context.kind.convert;
+    this.#plain = context.responseForm.as === "object" && !context.kind.convert;
   }
 
   line(type: string, stored: Stored, event?: StoreEvent): string {
@@ -142,10 +141,10 @@ function bookmark(
   revision: number,
   annotations: Record<string, string> | undefined,
 ): string {
-  const { kind, wanted } = context;
+  const { kind, responseForm } = context;
   const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
   const object =
-    wanted.as === "Table"
+    responseForm.as === "Table"
       ? {
           kind: "Table",
           apiVersion: "meta.k8s.io/v1",
@@ -158,7 +157,7 @@ function bookmark(
             },
           ],
         }
-      : wanted.as === "object"
+      : responseForm.as === "object"
         ? { kind: kind.kind, apiVersion: apiVersion(kind), metadata }
         : { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
   return `${JSON.stringify({ type: "BOOKMARK", object })}\n`;

@@ -1,10 +1,10 @@
 /**
- * The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
- * of patch end here, so there is one place that decides what may be stored.
+ * Writes objects: admission, then validation, then the store. Create, update and all kinds of patch end here, so
+ * there is one place that decides what may be stored.
  */
-import { admit } from "../admission/admit.ts";
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, equal, withMetadata } from "../api/object.ts";
+import { decode } from "../objects/decode.ts";
+import { type Kind, keyOf } from "../objects/kind.ts";
+import { type ApiObject, equal, withMetadata } from "../objects/object.ts";
 import {
   ApiError,
   alreadyExists,
@@ -14,17 +14,17 @@ import {
   invalid,
   notFound,
   type Subject,
-} from "../api/status.ts";
-import { type Kind, keyOf } from "../kinds/kind.ts";
+} from "../objects/status.ts";
+import { formatTime } from "../objects/time.ts";
+import { validate } from "../objects/validate.ts";
 import { trackFields } from "../patch/track-fields.ts";
-import { decode } from "../schema/decode.ts";
-import { formatTime } from "../schema/time.ts";
-import type { Decision, Stored } from "../store/store.ts";
-import { validate } from "../validation/validate.ts";
+import type { Decision, Stored } from "../store/types.ts";
+import { admit } from "./admission.ts";
+import type { KindContext } from "./context.ts";
 import { withGeneratedName } from "./generate-name.ts";
-import type { WriteOptions } from "./options.ts";
+import type { WriteOptions } from "./write-options.ts";
 
-/** What etcd takes in one request. */
+/** The request size limit of etcd. */
 const maxObjectBytes = 1.5 * 1024 * 1024;
 
 export async function createObject(
@@ -32,14 +32,14 @@ export async function createObject(
   given: ApiObject,
   options: WriteOptions,
 ): Promise<Stored> {
-  const placed = inNamespace(context, given);
+  const placed = withNamespace(context, given);
   if (placed.metadata.resourceVersion !== undefined) {
     throw new ApiError(500, "", "resourceVersion should not be set on objects to be created");
   }
   return withGeneratedName(placed, context.cluster.platform, (object) => {
     const { name = "", generateName } = object.metadata;
     return commit(context, name, options, (current) => {
-      // An invalid object is told so even where there is one of its name.
+      // Validation comes first: an invalid object is reported as invalid even if its name is taken.
       const complete = prepareCreate(context, object, options);
       if (!current) return complete;
       throw alreadyExists(subjectOf(context, name), {
@@ -50,7 +50,7 @@ export async function createObject(
   });
 }
 
-/** `change` makes the new object from the present one; nothing is written in between. */
+/** `change` makes the new object from the current one. No other write happens in between. */
 export async function updateObject(
   context: KindContext,
   options: WriteOptions,
@@ -63,25 +63,25 @@ export async function updateObject(
   let last: ApiObject | undefined;
   const stored = await commit(context, info.name, options, (current) => {
     if (!current && !create) throw notFound(subject);
-    const object = inNamespace(context, change(current?.value));
+    const object = withNamespace(context, change(current?.value));
     checkPreconditions(context, object, current?.value);
     if (!current) {
       created = true;
       return prepareCreate(context, object, options);
     }
     const complete = prepareUpdate(context, object, current.value, options);
-    if (mayGo(complete, current.value)) {
+    if (releasesObject(complete, current.value)) {
       last = complete;
       return "delete";
     }
-    return sameButTimes(complete, current.value) ? undefined : complete;
+    return equalExceptTimes(complete, current.value) ? undefined : complete;
   });
-  // Whoever takes off the last finalizer is shown the object as they wrote it.
+  // The client that removes the last finalizer gets the object as it wrote it.
   return { stored: last ? { ...stored, value: last, json: JSON.stringify(last) } : stored, created };
 }
 
 function prepareCreate(context: KindContext, object: ApiObject, options: WriteOptions): ApiObject {
-  const { kind, cluster, user, info } = context;
+  const { kind, cluster } = context;
   const {
     resourceVersion: _old,
     deletionTimestamp: _gone,
@@ -99,9 +99,9 @@ function prepareCreate(context: KindContext, object: ApiObject, options: WriteOp
       ...(kind.generation ? { generation: 1 } : {}),
     },
   };
-  const admitted = admit({ cluster, user, kind, subresource: info.subresource }, fresh, undefined);
+  const admitted = admit(context, fresh, undefined);
   validate(kind, admitted, undefined);
-  return trackFields(context, admitted, undefined, options);
+  return withManagedFields(context, admitted, undefined, options);
 }
 
 function prepareUpdate(
@@ -110,25 +110,38 @@ function prepareUpdate(
   old: ApiObject,
   options: WriteOptions,
 ): ApiObject {
-  const { kind, cluster, user, info } = context;
-  const parted = kind.status ? onlyPart(info.subresource, object, old) : object;
+  const { kind, info } = context;
+  const parted = kind.status ? withWritablePart(info.subresource, object, old) : object;
   const fresh = withMetadata(parted, {
     resourceVersion: old.metadata.resourceVersion as string,
     ...(object.metadata.uid ? {} : { uid: old.metadata.uid as string }),
     ...(old.metadata.creationTimestamp ? { creationTimestamp: old.metadata.creationTimestamp } : {}),
     ...kept(old, "deletionTimestamp", "deletionGracePeriodSeconds", "generation"),
   });
-  const admitted = admit({ cluster, user, kind, subresource: info.subresource }, fresh, old);
+  const admitted = admit(context, fresh, old);
   const counted =
     kind.generation && !equal(contentOf(admitted), contentOf(old))
       ? withMetadata(admitted, { generation: (old.metadata.generation ?? 0) + 1 })
       : admitted;
   validate(kind, counted, old);
-  return trackFields(context, counted, old, options);
+  return withManagedFields(context, counted, old, options);
 }
 
-/** A write to the object leaves its status alone, and a write to its status everything else. */
-function onlyPart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
+function withManagedFields(
+  context: KindContext,
+  object: ApiObject,
+  old: ApiObject | undefined,
+  { fieldManager }: WriteOptions,
+): ApiObject {
+  const { kind, info, cluster, recordedSubresource = info.subresource } = context;
+  if (context.managedFieldsAreSet) return object;
+  const { subresource } = info;
+  const write = { kind, subresource, fieldManager, recordedSubresource, wallMs: cluster.platform.wallMs() };
+  return trackFields(write, object, old);
+}
+
+/** A write to the object does not change its status. A write to the status changes nothing else. */
+function withWritablePart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
   const { status: newStatus, ...rest } = object;
   if (subresource === "status") {
     const metadata = {
@@ -153,7 +166,7 @@ function checkPreconditions(context: KindContext, object: ApiObject, old: ApiObj
   const { kind, info } = context;
   const subject = subjectOf(context, info.name);
   const { uid, resourceVersion } = object.metadata;
-  // A PUT says by its uid which object it means; in a patch the uid is a field that may not change.
+  // In a PUT the uid is a precondition. In a patch it is an immutable field, which validation checks.
   if (info.verb === "update" && uid && uid !== (old?.metadata.uid ?? "")) {
     throw conflict(
       subject,
@@ -170,8 +183,8 @@ function checkPreconditions(context: KindContext, object: ApiObject, old: ApiObj
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(subject);
 }
 
-/** The last finalizer of a deleted object was taken off. */
-function mayGo(object: ApiObject, old: ApiObject): boolean {
+/** Whether the write removes the last finalizer of a deleted object. */
+function releasesObject(object: ApiObject, old: ApiObject): boolean {
   return (
     !object.metadata.finalizers?.length &&
     old.metadata.deletionTimestamp !== undefined &&
@@ -179,8 +192,8 @@ function mayGo(object: ApiObject, old: ApiObject): boolean {
   );
 }
 
-/** A write that changes nothing is none: no new revision, no event. When a field was last owned does not count. */
-function sameButTimes(object: ApiObject, old: ApiObject): boolean {
+/** A write without changes causes no revision and no event. The times in managedFields do not count as changes. */
+function equalExceptTimes(object: ApiObject, old: ApiObject): boolean {
   const timeless = ({ metadata, ...rest }: ApiObject) => ({
     ...rest,
     metadata: {
@@ -221,14 +234,10 @@ export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {
   return { group: kind.group, resource: kind.plural, ...(name ? { name } : {}) };
 }
 
-function inNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject {
+function withNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject {
   const { namespace } = object.metadata;
-  if (!kind.namespaced) {
-    if (!namespace) return object;
+  if (namespace && (!kind.namespaced || namespace !== info.namespace)) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
-  if (namespace && namespace !== info.namespace) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
-  return namespace ? object : withMetadata(object, { namespace: info.namespace });
+  return namespace || !kind.namespaced ? object : withMetadata(object, { namespace: info.namespace });
 }

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Sandbox, startSandbox } from "../sandbox.ts";
+import { type Body, configMapsPath, lease, leasesPath, send } from "../testing/client.ts";
+
+let sandbox: Sandbox;
+beforeEach(async () => {
+  sandbox = await startSandbox();
+});
+afterEach(() => sandbox.close());
+
+const status = async (path: string) => (await send(sandbox, "GET", path)).status;
+
+async function ownerAndDependent(): Promise<Body> {
+  const { body: owner } = await send(sandbox, "POST", configMapsPath, { metadata: { name: "owner" } });
+  const { uid } = owner.metadata;
+  const ownerReferences = [
+    { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true },
+  ];
+  await send(sandbox, "POST", leasesPath, lease("dependent", {}, { ownerReferences }));
+  return owner;
+}
+
+test("Background: dependents are deleted after their owner", async () => {
+  await ownerAndDependent();
+  await send(sandbox, "DELETE", `${configMapsPath}/owner`);
+  await sandbox.settled();
+  expect(await status(`${leasesPath}/dependent`)).toBe(404);
+});
+
+test("Foreground: dependents are deleted before their owner", async () => {
+  await ownerAndDependent();
+  const { body } = await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Foreground`);
+  expect(body.metadata.finalizers).toEqual(["foregroundDeletion"]);
+  await sandbox.settled();
+  expect(await status(`${leasesPath}/dependent`)).toBe(404);
+  expect(await status(`${configMapsPath}/owner`)).toBe(404);
+});
+
+test("Orphan: dependents are kept without the owner reference", async () => {
+  await ownerAndDependent();
+  await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Orphan`);
+  await sandbox.settled();
+  expect(await status(`${configMapsPath}/owner`)).toBe(404);
+  const { body } = await send(sandbox, "GET", `${leasesPath}/dependent`);
+  expect(body.metadata.ownerReferences).toBeUndefined();
+});
+
+test("an object whose owner never existed is deleted", async () => {
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
+  await send(sandbox, "POST", leasesPath, lease("dependent", {}, { ownerReferences }));
+  await sandbox.settled();
+  expect(await status(`${leasesPath}/dependent`)).toBe(404);
+});
+
+test("a namespace has a default ServiceAccount, which is recreated when it is deleted", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  await sandbox.settled();
+  const account = "/api/v1/namespaces/team/serviceaccounts/default";
+  const { body } = await send(sandbox, "GET", account);
+  await send(sandbox, "DELETE", account);
+  await sandbox.settled();
+  const { body: again } = await send(sandbox, "GET", account);
+  expect(again.metadata.uid).not.toBe(body.metadata.uid);
+});
+
+test("deleting a namespace deletes its content", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  await send(sandbox, "POST", leasesPath.replace("default", "team"), lease("a"));
+  await send(sandbox, "DELETE", "/api/v1/namespaces/team");
+  await sandbox.settled();
+  expect(await status("/api/v1/namespaces/team")).toBe(404);
+  expect(await status(leasesPath.replace("default", "team").concat("/a"))).toBe(404);
+  expect((await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } })).status).toBe(
+    201,
+  );
+});
+
+test("an object with a finalizer holds its namespace", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  const path = leasesPath.replace("default", "team");
+  await send(sandbox, "POST", path, lease("held", {}, { finalizers: ["example.com/hold"] }));
+  await send(sandbox, "DELETE", "/api/v1/namespaces/team");
+  await sandbox.settled();
+  expect((await send(sandbox, "GET", "/api/v1/namespaces/team")).body.status.phase).toBe("Terminating");
+  const patch = { metadata: { finalizers: null } };
+  await send(sandbox, "PATCH", `${path}/held`, patch, {
+    headers: { "Content-Type": "application/merge-patch+json" },
+  });
+  await sandbox.settled();
+  expect(await status("/api/v1/namespaces/team")).toBe(404);
+});

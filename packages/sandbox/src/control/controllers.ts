@@ -1,0 +1,55 @@
+/**
+ * The few controllers that clients of the API rely on: they delete the content of deleted namespaces and the dependents
+ * of deleted owners, create the "default" ServiceAccount of each namespace, and expire events. They run asynchronously,
+ * as in Kubernetes, so clients see their effects a moment later.
+ *
+ * There is no Deployment controller, scheduler or node.
+ */
+import type { Platform } from "../platform.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreEvent } from "../store/types.ts";
+import { expireEvents } from "./expire-events.ts";
+import { GarbageCollector } from "./garbage-collector.ts";
+import { finishNamespace, provideServiceAccount } from "./namespaces.ts";
+
+interface Controllers {
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+export function startControllers(store: Store, platform: Platform): Controllers {
+  const collector = new GarbageCollector(store);
+  let queue: Promise<unknown> = Promise.resolve();
+  // A failed task is dropped: either the store is closing, or the next event of the object causes another attempt.
+  const run = (task: () => Promise<unknown>) => {
+    queue = queue.then(task).catch(() => undefined);
+  };
+
+  const onEvent = (event: StoreEvent) => {
+    collector.index(event);
+    run(async () => {
+      await provideServiceAccount(store, platform, event);
+      await finishNamespace(store, event);
+      await collector.collect(event);
+    });
+  };
+  const stopWatching = store.watchAll(onEvent);
+  for (const stored of store.all()) {
+    onEvent({ type: "ADDED", revision: stored.revision, object: stored, previous: undefined });
+  }
+  const stopExpiry = expireEvents(store, platform, run);
+
+  return {
+    async settled() {
+      let seen: Promise<unknown> | undefined;
+      while (seen !== queue) {
+        seen = queue;
+        await seen;
+      }
+    },
+    stop() {
+      stopWatching();
+      stopExpiry();
+    },
+  };
+}

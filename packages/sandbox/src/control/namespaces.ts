@@ -1,0 +1,59 @@
+/** Creates the "default" ServiceAccount of each namespace, and deletes the content of deleted namespaces. */
+import { ensureServiceAccount } from "../access/service-account-credentials.ts";
+import { keyOf, prefixOf } from "../objects/kind.ts";
+import { serviceAccount } from "../objects/kinds/config.ts";
+import { namespace } from "../objects/kinds/namespace.ts";
+import { kinds } from "../objects/kinds.ts";
+import type { Platform } from "../platform.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreEvent } from "../store/types.ts";
+import { deleteOrMark } from "./garbage-collector.ts";
+
+const namespacePrefix = prefixOf(namespace, "");
+
+export async function provideServiceAccount(
+  store: Store,
+  platform: Platform,
+  event: StoreEvent,
+): Promise<void> {
+  const missing =
+    event.object.key.startsWith(namespacePrefix) ||
+    (event.type === "DELETED" &&
+      event.object.key.startsWith(prefixOf(serviceAccount, "")) &&
+      event.object.value.metadata.name === "default");
+  if (!missing) return;
+  const { name = "", namespace: space } = event.object.value.metadata;
+  const target = space ?? name;
+  const found = store.get(keyOf(namespace, "", target));
+  if (!found || found.value.metadata.deletionTimestamp) return;
+  await ensureServiceAccount(store, platform, target, "default");
+}
+
+/** Deletes the content of a namespace that is being deleted, and the namespace itself when it is empty. */
+export async function finishNamespace(store: Store, event: StoreEvent): Promise<void> {
+  const { key, value } = event.object;
+  const name = key.startsWith(namespacePrefix)
+    ? value.metadata.name
+    : event.type === "DELETED"
+      ? value.metadata.namespace
+      : undefined;
+  if (!name) return;
+  const found = store.get(keyOf(namespace, "", name));
+  if (!found?.value.metadata.deletionTimestamp) return;
+
+  let left = 0;
+  for (const kind of kinds) {
+    if (!kind.namespaced || kind.convert) continue;
+    for (const { key: child } of store.list(prefixOf(kind, name))) {
+      const after = await store.commit(child, (current) =>
+        current ? deleteOrMark(current.value, value.metadata.deletionTimestamp as string) : undefined,
+      );
+      if (after && store.get(child)) left++;
+    }
+  }
+  if (left > 0) return;
+  await store.commit(found.key, (current) => {
+    if (!current?.value.metadata.deletionTimestamp) return undefined;
+    return current.value.metadata.finalizers?.length ? undefined : "delete";
+  });
+}

@@ -1,0 +1,166 @@
+/**
+ * Parses JSON as the API server does. Unlike JSON.parse it reports duplicate fields, and its syntax errors have the
+ * wording of Go's encoding/json, because that is the text that users search for.
+ */
+import { type JsonObject, put } from "./object.ts";
+import { quoteByte } from "./quote.ts";
+
+/** Deeper than any kind needs, and shallow enough that no recursion over the result overflows the stack. */
+const maxDepth = 1000;
+
+export class JsonSyntaxError extends Error {
+  override readonly name = "JsonSyntaxError";
+}
+
+interface ParsedJson {
+  value: unknown;
+  /** Paths of fields that occur more than once in one object. The last value wins. */
+  duplicates: string[];
+}
+
+export function parseJson(text: string): ParsedJson {
+  const reader = new Reader(text);
+  const value = reader.document();
+  return { value, duplicates: reader.duplicates };
+}
+
+class Reader {
+  readonly duplicates: string[] = [];
+  readonly #text: string;
+  #position = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): unknown {
+    const value = this.#value("");
+    this.#space();
+    if (this.#position < this.#text.length) this.#fail("after top-level value");
+    return value;
+  }
+
+  #value(path: string): unknown {
+    this.#space();
+    switch (this.#text[this.#position]) {
+      case "{":
+        return this.#nested(() => this.#object(path));
+      case "[":
+        return this.#nested(() => this.#array(path));
+      case '"':
+        return this.#string();
+      case "t":
+        return this.#literal("true", true);
+      case "f":
+        return this.#literal("false", false);
+      case "n":
+        return this.#literal("null", null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #nested<T>(read: () => T): T {
+    if (++this.#depth > maxDepth) throw new JsonSyntaxError("exceeded max depth");
+    this.#position++;
+    const value = read();
+    this.#depth--;
+    return value;
+  }
+
+  #object(path: string): JsonObject {
+    const object: JsonObject = {};
+    this.#space();
+    if (this.#take("}")) return object;
+    for (;;) {
+      this.#space();
+      if (this.#text[this.#position] !== '"') this.#fail("looking for beginning of object key string");
+      const key = this.#string();
+      const child = path === "" ? key : `${path}.${key}`;
+      if (Object.hasOwn(object, key)) this.duplicates.push(child);
+      this.#space();
+      if (!this.#take(":")) this.#fail("after object key");
+      put(object, key, this.#value(child));
+      this.#space();
+      if (this.#take("}")) return object;
+      if (!this.#take(",")) this.#fail("after object key:value pair");
+    }
+  }
+
+  #array(path: string): unknown[] {
+    const items: unknown[] = [];
+    this.#space();
+    if (this.#take("]")) return items;
+    for (;;) {
+      items.push(this.#value(`${path}[${items.length}]`));
+      this.#space();
+      if (this.#take("]")) return items;
+      if (!this.#take(",")) this.#fail("after array element");
+    }
+  }
+
+  #string(): string {
+    const start = this.#position++;
+    for (; ; this.#position++) {
+      const code = this.#text.charCodeAt(this.#position);
+      if (code === 0x22) break;
+      if (Number.isNaN(code)) this.#fail("");
+      if (code < 0x20) this.#fail("in string literal");
+      if (code === 0x5c) this.#escape();
+    }
+    const text = JSON.parse(this.#text.slice(start, ++this.#position)) as string;
+    return text.replace(/\p{Cs}/gu, "\ufffd");
+  }
+
+  #escape(): void {
+    const code = this.#text[++this.#position];
+    if (code === "u") {
+      for (let digit = 0; digit < 4; digit++) {
+        this.#position++;
+        if (!/[0-9a-fA-F]/.test(this.#text[this.#position] ?? ""))
+          this.#fail("in \\u hexadecimal character escape");
+      }
+    } else if (code === undefined || !'"\\/bfnrt'.includes(code)) {
+      this.#fail("in string escape code");
+    }
+  }
+
+  #number(): number {
+    const pattern = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+    pattern.lastIndex = this.#position;
+    const match = pattern.exec(this.#text);
+    if (match === null) {
+      if (this.#text[this.#position] !== "-") this.#fail("looking for beginning of value");
+      this.#position++;
+      this.#fail("in numeric literal");
+    }
+    this.#position += (match as RegExpExecArray)[0].length;
+    return Number((match as RegExpExecArray)[0]);
+  }
+
+  #literal<T>(word: string, value: T): T {
+    for (const letter of word) {
+      if (this.#text[this.#position] !== letter) this.#fail(`in literal ${word} (expecting '${letter}')`);
+      this.#position++;
+    }
+    return value;
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#position] !== character) return false;
+    this.#position++;
+    return true;
+  }
+
+  #space(): void {
+    while (" \t\n\r".includes(this.#text[this.#position] ?? "x")) this.#position++;
+  }
+
+  #fail(where: string): never {
+    const character = this.#text[this.#position];
+    if (character === undefined) throw new JsonSyntaxError("unexpected end of JSON input");
+    const byte = Buffer.from(this.#text.slice(this.#position, this.#position + 2))[0] as number;
+    throw new JsonSyntaxError(`invalid character ${quoteByte(byte)} ${where}`);
+  }
+}

@@ -1,0 +1,29 @@
+/** Authenticates and authorizes a request: who sends it, and may they? */
+
+import type { Credentials } from "../access/authenticate.ts";
+import { explainDenial } from "../access/authorizer.ts";
+import { impersonate } from "../access/impersonate.ts";
+import type { RunningCluster } from "../control/cluster.ts";
+import { forbidden, forbiddenPath } from "../objects/status.ts";
+import type { ApiRequest, Context, ResponseForm } from "../registry/context.ts";
+import { negotiate } from "./negotiate.ts";
+import { parseRequestInfo } from "./request-info.ts";
+
+/** Discovery chooses its own formats. */
+const discoveryForm: ResponseForm = { format: "json", as: "object" };
+
+export function authorizeRequest(
+  cluster: RunningCluster,
+  request: ApiRequest,
+  credentials: Credentials,
+): Context {
+  const info = parseRequestInfo(request.method, request.path, request.query);
+  const sender = cluster.authenticator.authenticate(credentials);
+  const user = impersonate(sender, request.headers, cluster.authorizer);
+  if (!cluster.authorizer.authorize(user, info).allowed) {
+    const why = explainDenial(user, info);
+    throw info.isResource ? forbidden(info, why) : forbiddenPath(why);
+  }
+  const responseForm = info.isResource ? negotiate(request.headers.accept) : discoveryForm;
+  return { request, info, user, cluster, responseForm, warnings: [] };
+}

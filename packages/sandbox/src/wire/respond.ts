@@ -1,0 +1,72 @@
+/** Writes responses. It is not an error if the client has disconnected. */
+
+import type { ServerResponse } from "node:http";
+import type { StatusEffect } from "../control/fault.ts";
+import { ApiError } from "../objects/status.ts";
+import type { ApiResponse, Context } from "../registry/context.ts";
+import { warningHeaders } from "./warnings.ts";
+
+export async function sendResponse(
+  response: ServerResponse,
+  answer: Exclude<ApiResponse, { type: "stream" }>,
+  context: Context,
+): Promise<void> {
+  if (answer.type === "text") {
+    send(response, answer.code, "text/plain; charset=utf-8", answer.text, context);
+    return;
+  }
+  const headers = answer.type === "object" ? answer.headers : undefined;
+  const json = answer.type === "json" ? answer.json : JSON.stringify(answer.value);
+  if (context.responseForm.format === "yaml" && headers === undefined) {
+    const { dump } = await import("js-yaml");
+    send(response, answer.code, "application/yaml", dump(JSON.parse(json), { sortKeys: true }), context);
+    return;
+  }
+  send(response, answer.code, headers?.["Content-Type"] ?? "application/json", `${json}\n`, context);
+}
+
+export function sendError(response: ServerResponse, error: ApiError, context: Context | undefined): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const { status } = error;
+  const wait = status.details?.retryAfterSeconds;
+  if (wait !== undefined) response.setHeader("Retry-After", String(wait));
+  send(response, status.code ?? 500, "application/json", `${JSON.stringify(status)}\n`, context);
+}
+
+function send(
+  response: ServerResponse,
+  code: number,
+  contentType: string,
+  body: string,
+  context: Context | undefined,
+): void {
+  const warnings = warningHeaders(context?.warnings ?? []);
+  if (context) response.setHeader("Audit-Id", context.cluster.platform.uuid());
+  response.setHeader("Cache-Control", "no-cache, private");
+  if (warnings.length > 0) response.setHeader("Warning", warnings);
+  response.setHeader("Content-Type", contentType);
+  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.writeHead(code);
+  // A string body would be joined with the headers and encoded as UTF-8. Headers need Latin-1 (see warnings.ts).
+  response.end(Buffer.from(body));
+}
+
+const faultReasons = {
+  409: ["Conflict", "Operation cannot be fulfilled: injected by a sandbox fault"],
+  429: ["TooManyRequests", "Too many requests, please try again later."],
+  500: ["InternalError", "Internal error occurred: injected by a sandbox fault"],
+  503: [
+    "ServiceUnavailable",
+    "The server is currently unable to handle the request: injected by a sandbox fault",
+  ],
+} as const;
+
+export function faultStatus({ status, retryAfterSeconds }: StatusEffect): ApiError {
+  const [reason, message] = faultReasons[status];
+  // The API server always sends Retry-After with a 429.
+  const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
+  return new ApiError(status, reason, message, wait === undefined ? {} : { retryAfterSeconds: wait });
+}
