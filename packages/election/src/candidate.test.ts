@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { LockView } from "@tenure/core";
+import { type LockView, resolveTimings } from "@tenure/core";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import { config, newLeader, newRig } from "./testing/rig.ts";
@@ -117,6 +117,17 @@ describe("requests", () => {
     expect(candidate.state.phase).toEqual(before.phase);
     expect(lock.requests).toHaveLength(3);
     expect(server.log).toEqual(["won by a"]);
+  });
+
+  it("every request carries the time limit of core, which may be longer than that of an HTTP client", async () => {
+    const timings = resolveTimings({ preset: "low-load" });
+    const { clock, lock } = await newLeader({ config: { ...config, timings } });
+    await clock.pass(timings.renewIntervalMs);
+    expect(lock.requests.map(({ kind, timeoutMs }) => [kind, timeoutMs])).toEqual([
+      ["read", 11_250],
+      ["write", 11_250],
+      ["write", 11_250],
+    ]);
   });
 
   it("a late sight of the lock is news", async () => {

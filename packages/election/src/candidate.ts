@@ -113,10 +113,12 @@ export class Candidate implements Engine {
     const { lock, onNotice } = this.#parts;
     switch (effect.type) {
       case "read":
-        this.#request(effect.id, "read", (signal) => lock.read(signal));
+        this.#request(effect.id, "read", (signal) => lock.read(signal, effect.timeoutMs));
         return;
       case "write":
-        this.#request(effect.id, effect.purpose, (signal) => lock.write(effect.record, effect.over, signal));
+        this.#request(effect.id, effect.purpose, (signal) =>
+          lock.write(effect.record, effect.over, signal, effect.timeoutMs),
+        );
         return;
       case "cancel":
         this.#requests.get(effect.id)?.abort();

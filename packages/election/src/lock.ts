@@ -32,10 +32,18 @@ export interface Lock {
   readonly spec?: LockSpec | undefined;
   /** Makes sure that the lock can be reached at all; rejects when only a person can mend what is wrong. */
   prepare?(): Promise<void>;
-  /** How the lock looks now. Never rejects: what went wrong is an answer too. */
-  read(signal: AbortSignal): Promise<Answer>;
-  /** Writes the record over `over`, or creates the lock when `over` is undefined. Never rejects. */
-  write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer>;
+  /**
+   * Reads the lock. Never rejects: a failure is an answer too.
+   * @param timeoutMs how long the caller waits before it aborts `signal`; a limit of the lock's own must not be shorter
+   */
+  read(signal: AbortSignal, timeoutMs?: number): Promise<Answer>;
+  /** Writes the record over `over`, or creates the lock if `over` is undefined. Never rejects. `timeoutMs`: see `read`. */
+  write(
+    record: LeaderRecord,
+    over: LockView | undefined,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<Answer>;
   /** Reports changes until the signal aborts, reconnecting by itself. A lock without this is polled. */
   watch?(observer: LockObserver, signal: AbortSignal): void;
   /** Tells people what happened, where the lock is. */

@@ -14,6 +14,8 @@ export interface Request {
   readonly kind: "read" | "write";
   readonly record?: LeaderRecord;
   readonly signal: AbortSignal;
+  /** How long the candidate waits for the answer. */
+  readonly timeoutMs: number | undefined;
 }
 
 export class MemoryServer {
@@ -108,15 +110,20 @@ export class MemoryLock implements Lock {
     this.fault = isCut ? () => "hang" : undefined;
   }
 
-  read(signal: AbortSignal): Promise<Answer> {
-    return this.#send({ kind: "read", signal }, () => {
+  read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
+    return this.#send({ kind: "read", signal, timeoutMs }, () => {
       const { view } = this.server;
       return view ? { kind: "found", view } : { kind: "absent" };
     });
   }
 
-  write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
-    return this.#send({ kind: "write", record, signal }, () => this.server.write(record, over));
+  write(
+    record: LeaderRecord,
+    over: LockView | undefined,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<Answer> {
+    return this.#send({ kind: "write", record, signal, timeoutMs }, () => this.server.write(record, over));
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {

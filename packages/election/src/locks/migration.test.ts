@@ -201,6 +201,20 @@ describe("write", () => {
   });
 });
 
+it("passes the time limit of a request on to both locks", async () => {
+  const { api, lock } = open(released, released);
+  const before = found(await lock.read(signal, 20_000));
+  await lock.write(mine, before, signal, 20_000);
+  await lock.write(released, await view(lock), signal, 30_000);
+  const limits = api.requests.map(({ method, timeoutMs }) => `${method} ${timeoutMs}`);
+  expect(limits).toEqual([
+    ...Array(2).fill("GET 21000"),
+    ...Array(2).fill("PUT 21000"),
+    ...Array(2).fill("GET undefined"),
+    ...Array(2).fill("PUT 31000"),
+  ]);
+});
+
 describe("a read that comes late", () => {
   /** A read that was asked for before a write of both, and whose answer comes after that. */
   async function lateRead(missing: "from" | "to" | undefined) {

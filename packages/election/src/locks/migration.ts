@@ -59,9 +59,12 @@ export class MigrationLock implements Lock {
     await Promise.all([this.#from.prepare?.(), this.#to.prepare?.()]);
   }
 
-  async read(signal: AbortSignal): Promise<Answer> {
+  async read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
     const known = this.#known;
-    const [from, to] = await Promise.all([this.#from.read(signal), this.#to.read(signal)]);
+    const [from, to] = await Promise.all([
+      this.#from.read(signal, timeoutMs),
+      this.#to.read(signal, timeoutMs),
+    ]);
     const failed = [from, to].find((answer) => answer.kind === "failed" || answer.kind === "conflict");
     if (failed) return failed;
     // An absence has no revision: if more was learned since it was asked for, it cannot be told which is older.
@@ -70,10 +73,11 @@ export class MigrationLock implements Lock {
     return this.#answer({ from: viewOf(from), to: viewOf(to) });
   }
 
-  async write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+  async write(...args: Parameters<Lock["write"]>): Promise<Answer> {
+    const [record] = args;
     this.#writing.add(record);
     try {
-      return await this.#writeBoth(record, over, signal);
+      return await this.#writeBoth(...args);
     } finally {
       this.#writing.delete(record);
     }
@@ -89,12 +93,12 @@ export class MigrationLock implements Lock {
     return this.#to.announce?.(message, to, signal) ?? Promise.resolve();
   }
 
-  async #writeBoth(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+  async #writeBoth(...[record, over, signal, timeoutMs]: Parameters<Lock["write"]>): Promise<Answer> {
     const before = (over?.object ?? {}) as Partial<Both>;
     const isRelease = record.holderIdentity === "";
     if (!isRelease) this.#written = [...this.#written, record].slice(-rememberedWrites);
-    const writeFrom = () => this.#from.write(record, before.from, signal);
-    const writeTo = () => this.#to.write(record, before.to, signal);
+    const writeFrom = () => this.#from.write(record, before.from, signal, timeoutMs);
+    const writeTo = () => this.#to.write(record, before.to, signal, timeoutMs);
     const first = await (isRelease ? writeTo() : writeFrom());
     if (first.kind !== "found") return unlessHalf(first);
     const second = await (isRelease ? writeFrom() : writeTo());

@@ -252,6 +252,21 @@ describe("requests", () => {
     await lock.write({ ...emptyRecord }, undefined, signal);
     expect(signals).toEqual([signal, signal]);
   });
+
+  it.each([
+    ["longer than the candidate's", 11_250, 12_250],
+    ["the client's default at least", 2_500, 10_000],
+    ["the client's default without one", undefined, undefined],
+  ])("have a time limit that is %s", async (_what, timeoutMs, expected) => {
+    const { api, lock } = open();
+    await lock.read(signal, timeoutMs);
+    await lock.write({ ...emptyRecord }, undefined, signal, timeoutMs);
+    const answer = await lock.read(signal, timeoutMs);
+    if (answer.kind === "found") await lock.write({ ...emptyRecord }, answer.view, signal, timeoutMs);
+    expect(api.requests.map((request) => [request.method, request.timeoutMs])).toEqual(
+      ["GET", "POST", "GET", "PUT"].map((method) => [method, expected]),
+    );
+  });
 });
 
 const emptyRecord = {

@@ -108,19 +108,26 @@ export class ObjectLock implements Lock {
     check(kind, { ...this.#options, namespace: this.#namespace });
   }
 
-  async read(signal: AbortSignal): Promise<Answer> {
+  async read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
+    const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
     return this.#answer(false, () =>
-      this.#client.request<KubeObject>({ method: "GET", path: this.#path(), signal }),
+      this.#client.request<KubeObject>({ method: "GET", path: this.#path(), ...limits }),
     );
   }
 
-  async write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+  async write(
+    record: LeaderRecord,
+    over: LockView | undefined,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<Answer> {
     const before = over?.object as KubeObject | undefined;
     const body = this.#kind.write(this.#labelled(before ?? this.#newObject()), record);
+    const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
     return this.#answer(before === undefined, () =>
       before
-        ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, signal })
-        : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, signal }),
+        ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, ...limits })
+        : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, ...limits }),
     );
   }
 
@@ -220,6 +227,14 @@ export class ObjectLock implements Lock {
   #path(): string {
     return `${this.#collection()}/${this.#options.name}`;
   }
+}
+
+/**
+ * The candidate aborts a request at its own limit, but first handles an answer that arrived while the process was frozen.
+ * The client does not promise that, so its limit is a backstop that comes well after the candidate's.
+ */
+function clientTimeoutMs(timeoutMs: number | undefined): number | undefined {
+  return timeoutMs === undefined ? undefined : Math.max(timeoutMs + 1_000, 10_000);
 }
 
 /** Every problem with the options of a lock in a Kubernetes object. */
