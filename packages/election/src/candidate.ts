@@ -5,14 +5,13 @@
  * Does not know what the work is: it tells its owner what happened to the term, and is told when the work has stopped.
  */
 
-import type { Clock } from "@tenure/base";
+import type { Clock, Instant } from "@tenure/base";
 import {
   type Answer,
   type Config,
   type Effect,
   type Event,
   type Failure,
-  type Instant,
   initialState,
   leaderAt,
   nextWakeMs,
