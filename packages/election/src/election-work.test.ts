@@ -1,14 +1,18 @@
 /** How work may end, and what its election makes of it. */
 
+import { sleep } from "@tenure/base";
 import { VirtualClock } from "@tenure/base/virtual-clock";
-import { MemoryServer, recordOf } from "@tenure/testkit";
+import { MemoryServer, newReplica, recordOf, untilAborted } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
 import { Election } from "./election.ts";
-import { aborted, newLeadingMember, newMember, sleep, untilAborted } from "./testing/elections.ts";
+import { aborted, newLeadingReplica } from "./testing/replicas.ts";
 
 describe("work that ends by itself", () => {
   it("hands over: the lock is released, and its candidate keeps out for the cool-down", async () => {
-    const { clock, server, term, events, terms } = await newLeadingMember({ cooldown: "5s" }, () => "result");
+    const { clock, server, term, events, terms } = await newLeadingReplica(
+      { cooldown: "5s" },
+      () => "result",
+    );
     await clock.pass(10);
     expect(server.log).toEqual(["won by a", "released"]);
     expect(term.signal.reason).toMatchObject({ reason: "work-ended" });
@@ -20,7 +24,7 @@ describe("work that ends by itself", () => {
   });
 
   it("keeps out for retryPeriod when nothing else is said", async () => {
-    const { clock, terms } = await newLeadingMember({ retryPeriod: "3s" }, () => {});
+    const { clock, terms } = await newLeadingReplica({ retryPeriod: "3s" }, () => {});
     await clock.pass(2_900);
     expect(terms).toHaveLength(1);
     await clock.pass(200);
@@ -39,7 +43,7 @@ describe("work that ends by itself", () => {
     ["throws what is no error", () => Promise.reject("boom"), "boom"],
     ["rejects with nothing", () => Promise.reject(), "undefined"],
   ])("and %s is reported, and hands over as well", async (_how, work, message) => {
-    const { clock, server, events } = await newLeadingMember({}, work);
+    const { clock, server, events } = await newLeadingReplica({}, work);
     await clock.pass(10);
     expect(server.log).toEqual(["won by a", "released"]);
     expect(events).toContain(`error ${message}`);
@@ -49,7 +53,7 @@ describe("work that ends by itself", () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
-    const { clock, lock } = newMember();
+    const { clock, lock } = newReplica();
     const silent = new Election({ lock, clock, identity: "silent", random: () => 0.5 });
     const shutdown = new AbortController();
     const done = silent.run(() => Promise.reject(new TypeError("nobody hears me")), shutdown);
@@ -105,7 +109,7 @@ describe("work that ends because it was asked to", () => {
       },
     ],
   ])("and throws %s is no news", async (_what, end) => {
-    const { clock, election, events } = await newLeadingMember({}, async ({ signal }) => {
+    const { clock, election, events } = await newLeadingReplica({}, async ({ signal }) => {
       await aborted(signal);
       end(signal);
     });
@@ -116,7 +120,7 @@ describe("work that ends because it was asked to", () => {
   });
 
   it("and throws something else is reported", async () => {
-    const { clock, election, events } = await newLeadingMember({}, async ({ signal }) => {
+    const { clock, election, events } = await newLeadingReplica({}, async ({ signal }) => {
       await aborted(signal);
       throw new Error("could not flush", { cause: new Error("disk full") });
     });
@@ -126,7 +130,7 @@ describe("work that ends because it was asked to", () => {
   });
 
   it("an AbortError of its own, before it was asked to, is reported", async () => {
-    const { clock, events } = await newLeadingMember({}, () => {
+    const { clock, events } = await newLeadingReplica({}, () => {
       throw new DOMException("some other signal", "AbortError");
     });
     await clock.pass(10);
@@ -136,7 +140,7 @@ describe("work that ends because it was asked to", () => {
 
 describe("once", () => {
   it("resolves after the first term, released, with the reason that it had", async () => {
-    const { clock, server, events, done } = await newLeadingMember({}, () => {}, { once: true });
+    const { clock, server, events, done } = await newLeadingReplica({}, () => {}, { once: true });
     await clock.pass(10);
     await done;
     expect(server.log).toEqual(["won by a", "released"]);
@@ -146,7 +150,7 @@ describe("once", () => {
   });
 
   it("does not take the lock once more, however short the cool-down is", async () => {
-    const { clock, lock, server, done } = await newLeadingMember({ cooldown: "0s" }, () => {}, {
+    const { clock, lock, server, done } = await newLeadingReplica({ cooldown: "0s" }, () => {}, {
       once: true,
     });
     await clock.pass(10);
@@ -157,7 +161,7 @@ describe("once", () => {
 
   it("rejects with what the work threw, after the lock was released", async () => {
     const error = new Error("boom");
-    const { clock, server, events, done } = await newLeadingMember({}, () => Promise.reject(error), {
+    const { clock, server, events, done } = await newLeadingReplica({}, () => Promise.reject(error), {
       once: true,
     });
     await clock.pass(10);
@@ -167,13 +171,13 @@ describe("once", () => {
   });
 
   it("rejects even with what is no error", async () => {
-    const member = await newLeadingMember({}, () => Promise.reject(undefined), { once: true });
-    await member.clock.pass(10);
-    await expect(member.done).rejects.toBeUndefined();
+    const replica = await newLeadingReplica({}, () => Promise.reject(undefined), { once: true });
+    await replica.clock.pass(10);
+    await expect(replica.done).rejects.toBeUndefined();
   });
 
   it("ends after a term that was lost, and writes nothing more", async () => {
-    const { clock, server, events, done } = await newLeadingMember({}, undefined, { once: true });
+    const { clock, server, events, done } = await newLeadingReplica({}, undefined, { once: true });
     server.put(recordOf("b"));
     await clock.pass(10);
     await done;
@@ -184,7 +188,7 @@ describe("once", () => {
   });
 
   it("ends after a term that was lost by its deadline, without taking the lock once more", async () => {
-    const { clock, lock, server, done } = await newLeadingMember({}, undefined, { once: true });
+    const { clock, lock, server, done } = await newLeadingReplica({}, undefined, { once: true });
     lock.cut();
     await clock.pass(10_000);
     lock.cut(false);
@@ -194,7 +198,7 @@ describe("once", () => {
   });
 
   it("ends after a step-down, too", async () => {
-    const { clock, election, events, done } = await newLeadingMember({}, undefined, { once: true });
+    const { clock, election, events, done } = await newLeadingReplica({}, undefined, { once: true });
     election.stepDown();
     await clock.pass(10);
     await done;
@@ -205,8 +209,8 @@ describe("once", () => {
 describe("stepDown", () => {
   it("lets another one win, and keeps out for as long as it is told", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const first = await newLeadingMember({ server });
-    const second = newMember("b", { server });
+    const first = await newLeadingReplica({ server });
+    const second = newReplica({ identity: "b", server });
     second.run();
     await server.clock.pass(10);
     first.election.stepDown({ cooldown: "30s" });
@@ -221,7 +225,7 @@ describe("stepDown", () => {
 
   it("waits for the work", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const { clock, election, term } = await newLeadingMember({ server }, untilAborted(server, 20_000));
+    const { clock, election, term } = await newLeadingReplica({ server }, untilAborted(server, 20_000));
     election.stepDown();
     await clock.pass(19_900);
     expect([server.holder, term.isValid()]).toEqual(["a", true]);
@@ -230,26 +234,26 @@ describe("stepDown", () => {
   });
 
   it("twice is the same as once, and does nothing before a run, while waiting, and after a run", async () => {
-    const member = newMember();
-    member.election.stepDown();
-    member.server.put(recordOf("b"));
-    member.run();
-    await member.clock.pass(10);
-    member.election.stepDown();
-    await member.clock.pass(16_000);
-    expect(member.server.holder).toBe("a");
-    member.election.stepDown({ cooldown: "1s" });
-    member.election.stepDown({ cooldown: "1h" });
-    await member.clock.pass(1_100);
-    expect(member.terms).toHaveLength(2);
-    member.stop();
-    await member.clock.pass(10);
-    member.election.stepDown();
-    expect(member.isDone).toBe(true);
+    const replica = newReplica();
+    replica.election.stepDown();
+    replica.server.put(recordOf("b"));
+    replica.run();
+    await replica.clock.pass(10);
+    replica.election.stepDown();
+    await replica.clock.pass(16_000);
+    expect(replica.server.holder).toBe("a");
+    replica.election.stepDown({ cooldown: "1s" });
+    replica.election.stepDown({ cooldown: "1h" });
+    await replica.clock.pass(1_100);
+    expect(replica.terms).toHaveLength(2);
+    replica.stop();
+    await replica.clock.pass(10);
+    replica.election.stepDown();
+    expect(replica.isDone).toBe(true);
   });
 
   it.each(["30", "-1s", "soon", ""])("refuses the cool-down %j", async (cooldown) => {
-    const { election } = newMember();
+    const { election } = newReplica();
     expect(() => election.stepDown({ cooldown })).toThrow(
       `cooldown must be a duration like "15s" or "500ms", but is "${cooldown}"`,
     );
@@ -259,7 +263,7 @@ describe("stepDown", () => {
 describe("work that is not patient", () => {
   it("may go on for a while after its signal, until the hard deadline", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const { clock, lock, term, events } = await newLeadingMember({ server }, async ({ signal }) => {
+    const { clock, lock, term, events } = await newLeadingReplica({ server }, async ({ signal }) => {
       await aborted(signal);
       await sleep(server.clock, 4_000);
     });

@@ -7,7 +7,7 @@ import type { Notice } from "./candidate.ts";
 import { Election } from "./election.ts";
 import type { LockSpec } from "./lock.ts";
 import type { Work } from "./options.ts";
-import { aborted } from "./testing/elections.ts";
+import { aborted } from "./testing/replicas.ts";
 import { Board } from "./worker/board.ts";
 import type { WorkerSetup } from "./worker/messages.ts";
 

@@ -1,14 +1,15 @@
 /** Rolling updates from one lock to the other, with whole elections: never two that work at once. */
 
+import { sleep } from "@tenure/base";
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { KubeError } from "@tenure/kube";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Election } from "../election.ts";
 import type { Lock } from "../lock.ts";
-import { aborted, sleep } from "../testing/elections.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import { fromPath, toPath } from "../testing/migration.ts";
+import { aborted } from "../testing/replicas.ts";
 import { ConfigMapLock } from "./annotation.ts";
 import { LeaseLock } from "./lease.ts";
 import { MigrationLock } from "./migration.ts";
