@@ -6,7 +6,7 @@ import { type LeaderRecord, resolveTimings } from "@tenure/core";
 import type { Fault } from "@tenure/testkit";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { config, newRig } from "./testing/rig.ts";
+import { config, newRig } from "./testing/candidates.ts";
 
 const timings = resolveTimings({ leaseDuration: "3s", renewDeadline: "2s", retryPeriod: "400ms" });
 const faults: readonly (Fault | undefined)[] = [

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { type LockView, resolveTimings } from "@tenure/core";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
-import { config, newLeader, newRig } from "./testing/rig.ts";
+import { config, newLeader, newRig } from "./testing/candidates.ts";
 
 describe("effects", () => {
   it("a candidate reads, creates the lock, and tells its owner in order", async () => {
@@ -28,24 +28,24 @@ describe("effects", () => {
   });
 
   it("leaves nothing behind when it has stopped: no timer, no watch", async () => {
-    const { clock, server, candidate, heard } = await newLeader();
+    const { clock, server, candidate, newNotices } = await newLeader();
     candidate.send({ type: "stop" });
     candidate.send({ type: "work-stopped", cooldownMs: 0 });
     await clock.pass(5);
-    expect(heard().slice(-4)).toEqual(["term-ending", "term-ended", "leader-changed", "stopped"]);
+    expect(newNotices().slice(-4)).toEqual(["term-ending", "term-ended", "leader-changed", "stopped"]);
     expect(server.log.at(-1)).toBe("released");
     expect([clock.armed, server.watchers]).toEqual([0, 0]);
   });
 
   it("runs again after it has stopped", async () => {
-    const { clock, candidate, server, heard } = await newLeader();
+    const { clock, candidate, server, newNotices } = await newLeader();
     candidate.send({ type: "stop" });
     candidate.send({ type: "work-stopped", cooldownMs: 0 });
     await clock.pass(5);
-    heard();
+    newNotices();
     candidate.send({ type: "start" });
     await clock.pass(5);
-    expect(heard()).toContain("term-started");
+    expect(newNotices()).toContain("term-started");
     expect(server.watchers).toBe(1);
   });
 
@@ -76,19 +76,19 @@ describe("commands from inside a notice", () => {
     });
     rig.candidate.send({ type: "start" });
     await rig.clock.pass(5);
-    expect(rig.heard()).toEqual(["term-started", "leader-changed", "term-ending"]);
+    expect(rig.newNotices()).toEqual(["term-started", "leader-changed", "term-ending"]);
     expect([...phases, rig.candidate.state.phase.name]).toEqual(["leading", "draining"]);
   });
 
   it("several of them are performed in the order in which they were sent", async () => {
-    const { clock, candidate, server, heard } = newRig({}, ({ type }, self) => {
+    const { clock, candidate, server, newNotices } = newRig({}, ({ type }, self) => {
       if (type !== "term-started") return;
       self.send({ type: "stop" });
       self.send({ type: "work-stopped", cooldownMs: 0 });
     });
     candidate.send({ type: "start" });
     await clock.pass(10);
-    expect(heard()).toEqual([
+    expect(newNotices()).toEqual([
       "term-started",
       "leader-changed",
       "term-ending",
@@ -143,7 +143,7 @@ describe("requests", () => {
   });
 
   it("a write whose answer got lost after it was committed is recognised by the next sight of it", async () => {
-    const { clock, lock, server, candidate, heard } = newRig();
+    const { clock, lock, server, candidate, newNotices } = newRig();
     lock.fault = ({ kind }) => (kind === "write" ? "lose-answer" : undefined);
     candidate.send({ type: "start" });
     await clock.pass(10);
@@ -151,7 +151,7 @@ describe("requests", () => {
     expect(candidate.state.phase.name).toBe("campaigning");
     lock.fault = undefined;
     await clock.pass(2_900);
-    expect(heard()).toEqual(["failed", "term-started", "leader-changed"]);
+    expect(newNotices()).toEqual(["failed", "term-started", "leader-changed"]);
     expect(server.holder).toBe("a");
   });
 
@@ -172,15 +172,15 @@ describe("requests", () => {
   });
 
   it("a leader whose lock throws loses its term in time, and not before", async () => {
-    const { clock, lock, heard } = await newLeader();
-    heard();
+    const { clock, lock, newNotices } = await newLeader();
+    newNotices();
     lock.fault = () => "throw";
     await clock.pass(config.timings.renewDeadlineMs - 10);
-    expect(heard()).not.toContain("term-lost");
+    expect(newNotices()).not.toContain("term-lost");
     await clock.pass(10);
-    expect(heard()).toContain("term-lost");
+    expect(newNotices()).toContain("term-lost");
     await clock.pass(config.timings.hardDeadlineMs - config.timings.renewDeadlineMs);
-    expect(heard()).toContain("overrun");
+    expect(newNotices()).toContain("overrun");
   });
 });
 
@@ -206,12 +206,12 @@ describe("an owner that throws", () => {
 
 describe("the guard against suspension", () => {
   it("a jump of the wall clock is noticed within the check of the clocks, long before any timer", async () => {
-    const { clock, heard } = await newLeader();
+    const { clock, newNotices } = await newLeader();
     await clock.pass(100);
-    heard();
+    newNotices();
     clock.suspend(20_000);
     await clock.pass(40);
-    expect(heard()).toEqual(["term-lost", "term-expired", "overrun", "leader-changed"]);
+    expect(newNotices()).toEqual(["term-lost", "term-expired", "overrun", "leader-changed"]);
   });
 
   it("a clock that goes as it should is not worth a step", async () => {
@@ -243,8 +243,8 @@ describe("the guard against suspension", () => {
 
 describe("a timer", () => {
   it("that fires a little early is armed again: nothing else would wake the candidate", async () => {
-    const { clock, server, heard } = await newLeader();
-    heard();
+    const { clock, server, newNotices } = await newLeader();
+    newNotices();
     const { at } = clock;
     let isEarly = true;
     clock.at = (monoMs, callback) => {
@@ -255,7 +255,7 @@ describe("a timer", () => {
     await clock.pass(10_000);
     expect(isEarly).toBe(false);
     expect(server.log.length).toBeGreaterThanOrEqual(4);
-    expect(heard()).not.toContain("term-lost");
+    expect(newNotices()).not.toContain("term-lost");
   });
 });
 
@@ -305,7 +305,7 @@ describe("questions", () => {
     candidate.send({ type: "start" });
     await clock.pass(5);
     expect(candidate.leader()).toBe("b");
-    expect(candidate.heardAtMs()).toBe(5_001);
+    expect(candidate.lastContactMs()).toBe(5_001);
     lock.cut();
     clock.freeze(15_000);
     expect(candidate.leader()).toBeUndefined();

@@ -268,7 +268,7 @@ describe("health", () => {
     await replica.clock.pass(1_100);
     expect(replica.election.health()).toEqual({
       healthy: false,
-      message: "nothing heard of lock in memory for 30 s",
+      message: "no contact with lock in memory for 30 s",
     });
   });
 
@@ -309,7 +309,7 @@ describe("health", () => {
     await replica.clock.pass(100);
     expect(replica.election.health()).toEqual({
       healthy: false,
-      message: "the term has run out and its work has not stopped",
+      message: "the term has expired, but its work has not stopped",
     });
     finish();
     await replica.clock.pass(0);

@@ -166,7 +166,7 @@ describe("run", () => {
     const replica = await newLeadingReplica();
     await expect(replica.election.run(() => {})).rejects.toMatchObject({
       code: "AlreadyRunning",
-      message: "Cannot run the election twice at once: wait for the first run.",
+      message: "Cannot run the election: it is already running. Wait until the first run ends.",
     });
     await replica.clock.pass(20_000);
     expect(replica.term.isValid()).toBe(true);

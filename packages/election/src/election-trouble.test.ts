@@ -57,7 +57,9 @@ describe("work that still runs at the hard deadline", () => {
     await clock.pass(10);
     expect(events).toEqual(["overrun"]);
     expect(ended.messages).toEqual([
-      expect.stringMatching(/^tenure: the term of lock in memory is over and its work has not stopped/),
+      expect.stringMatching(
+        /^tenure: the term of lock in memory is over, but its work has not stopped by the hard deadline/,
+      ),
     ]);
   });
 });

@@ -255,7 +255,7 @@ describe("stepDown", () => {
   it.each(["30", "-1s", "soon", ""])("refuses the cool-down %j", async (cooldown) => {
     const { election } = newReplica();
     expect(() => election.stepDown({ cooldown })).toThrow(
-      `cooldown must be a duration like "15s" or "500ms", but is "${cooldown}"`,
+      `Cannot step down: cooldown must be a duration like "15s" or "500ms", but is "${cooldown}".`,
     );
   });
 });

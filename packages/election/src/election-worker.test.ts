@@ -8,8 +8,8 @@ import { Election } from "./election.ts";
 import type { LockSpec } from "./lock.ts";
 import type { Work } from "./options.ts";
 import { aborted } from "./testing/replicas.ts";
-import { Board } from "./worker/board.ts";
-import type { WorkerSetup } from "./worker/messages.ts";
+import { SharedStatus } from "./worker/shared-status.ts";
+import type { WorkerSetup } from "./worker/worker-candidate.ts";
 
 const { threads, ended, FakeWorker } = await vi.hoisted(async () => {
   const { EventEmitter } = await import("node:events");
@@ -66,7 +66,7 @@ async function newWorkerElection(work: Work, onOverrun: "exit" | "report" = "exi
     await vi.waitFor(() => expect(threads.length).toBe(before + 1));
     await clock.pass(0);
     const thread = threads.at(-1) as InstanceType<typeof FakeWorker>;
-    const board = new Board((thread.setup as WorkerSetup).board);
+    const board = new SharedStatus((thread.setup as WorkerSetup).status);
     const tell = (notice: Notice) => void thread.emit("message", notice);
     /** The thread wins the lock, and may work for so long. */
     const lead = async (forMs = 14_750) => {

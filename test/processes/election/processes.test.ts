@@ -115,7 +115,7 @@ describe("a main thread that is blocked for longer than the lease", { timeout: 2
 });
 
 describe("work that ignores its signal", { timeout: 20_000 }, () => {
-  const sentence = /^tenure: the term of lease default\/election-\d+ is over and its work has not stopped/;
+  const sentence = /^tenure: the term of lease default\/election-\d+ is over, but its work has not stopped/;
 
   it.each([
     ["in the main thread", { worker: false }, undefined],

@@ -3,7 +3,7 @@ import { KubeError } from "@tenure/kube";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
-import { LeaseLock } from "./lease.ts";
+import { LeaseLock } from "./lease-lock.ts";
 import type { KubeObject } from "./object-lock.ts";
 
 describe("watch", () => {

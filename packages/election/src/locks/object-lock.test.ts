@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { KubeError } from "@tenure/kube";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeApi } from "../testing/fake-api.ts";
-import { ConfigMapLock, EndpointsLock } from "./annotation.ts";
-import { lockFromSpec } from "./from-spec.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
+import { ConfigMapLock, EndpointsLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { lockFromSpec } from "./lock-from-spec.ts";
+import { MigrationLock } from "./migration-lock.ts";
 import type { KubeObject } from "./object-lock.ts";
 
 const { signal } = new AbortController();

@@ -3,8 +3,8 @@ import { KubeError } from "@tenure/kube";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
-import { ConfigMapLock } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
+import { ConfigMapLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
 

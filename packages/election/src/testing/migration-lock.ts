@@ -1,9 +1,9 @@
 /** A MigrationLock over a ConfigMap and a Lease in memory. */
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import { recordOf } from "@tenure/testkit";
-import { ConfigMapLock, leaderAnnotation } from "../locks/annotation.ts";
-import { LeaseLock } from "../locks/lease.ts";
-import { MigrationLock } from "../locks/migration.ts";
+import { ConfigMapLock, leaderAnnotation } from "../locks/annotation-lock.ts";
+import { LeaseLock } from "../locks/lease-lock.ts";
+import { MigrationLock } from "../locks/migration-lock.ts";
 import { FakeApi } from "./fake-api.ts";
 
 export const { signal } = new AbortController();

@@ -1,32 +1,32 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Board } from "./board.ts";
+import { SharedStatus } from "./shared-status.ts";
 
 /** The same board as another thread has it. */
-const elsewhere = (board: Board) => new Board(board.buffer);
+const elsewhere = (board: SharedStatus) => new SharedStatus(board.buffer);
 
-describe("Board", () => {
+describe("SharedStatus", () => {
   it("says nothing before anything was published", () => {
-    const board = new Board();
-    expect([board.validUntil(), board.heardAtMs()]).toEqual([undefined, Number.NEGATIVE_INFINITY]);
-    expect([elsewhere(board).validUntil(), elsewhere(board).heardAtMs()]).toEqual([
+    const board = new SharedStatus();
+    expect([board.validUntil(), board.lastContactMs()]).toEqual([undefined, Number.NEGATIVE_INFINITY]);
+    expect([elsewhere(board).validUntil(), elsewhere(board).lastContactMs()]).toEqual([
       undefined,
       Number.NEGATIVE_INFINITY,
     ]);
   });
 
   it("shows the other thread what was published, and that it was taken back", () => {
-    const board = new Board();
+    const board = new SharedStatus();
     const other = elsewhere(board);
     board.publish({ monoMs: 1_234.5, wallMs: 1_700_000_000_000 }, 99);
     expect(other.validUntil()).toEqual({ monoMs: 1_234.5, wallMs: 1_700_000_000_000 });
-    expect(other.heardAtMs()).toBe(99);
+    expect(other.lastContactMs()).toBe(99);
     board.publish(undefined, 100);
-    expect([other.validUntil(), other.heardAtMs()]).toEqual([undefined, 100]);
+    expect([other.validUntil(), other.lastContactMs()]).toEqual([undefined, 100]);
   });
 
   it("one that is opened does not wipe what is there", () => {
-    const board = new Board();
+    const board = new SharedStatus();
     board.publish({ monoMs: 5, wallMs: 6 }, 7);
     elsewhere(board);
     expect(board.validUntil()).toEqual({ monoMs: 5, wallMs: 6 });
@@ -36,7 +36,7 @@ describe("Board", () => {
     const ms = fc.double({ min: 0, max: 4e12, noNaN: true });
     fc.assert(
       fc.property(ms, ms, (monoMs, wallMs) => {
-        const board = new Board();
+        const board = new SharedStatus();
         board.publish({ monoMs, wallMs }, 0);
         const shown = elsewhere(board).validUntil() ?? { monoMs: -1, wallMs: -1 };
         for (const [now, then] of [
@@ -53,7 +53,7 @@ describe("Board", () => {
   });
 
   it("half of an update is never more than either whole: a reader between two stores sees the sooner end", () => {
-    const board = new Board();
+    const board = new SharedStatus();
     const cells = new BigInt64Array(board.buffer);
     board.publish({ monoMs: 10, wallMs: 20 }, 0);
     // A renewal of which only the first store has been made.

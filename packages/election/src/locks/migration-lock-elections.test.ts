@@ -8,11 +8,11 @@ import { describe, expect, it } from "vitest";
 import { Election } from "../election.ts";
 import type { Lock } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
-import { fromPath, toPath } from "../testing/migration.ts";
+import { fromPath, toPath } from "../testing/migration-lock.ts";
 import { aborted } from "../testing/replicas.ts";
-import { ConfigMapLock } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
+import { ConfigMapLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 
 type Stage = "old" | "both" | "new";
 

@@ -13,10 +13,10 @@ import {
   toPath,
   unknown,
   view,
-} from "../testing/migration.ts";
-import { ConfigMapLock } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
+} from "../testing/migration-lock.ts";
+import { ConfigMapLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 
 describe("read", () => {
   it("neither: there is no lock", async () => {

@@ -3,8 +3,8 @@ import type { LeaderRecord } from "@tenure/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FakeApi } from "../testing/fake-api.ts";
-import { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
+import { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
 import type { ObjectLock, ObjectLockOptions } from "./object-lock.ts";
 
 const record: LeaderRecord = {
@@ -226,7 +226,7 @@ describe("the annotation of a legacy lock", () => {
           kind: "unreadable",
           message:
             `the annotation ${leaderAnnotation} of ConfigMap ns/lock is not a JSON object: ${JSON.stringify(json)}. ` +
-            "Correct it, or remove it once nobody leads",
+            "Correct it, or remove it when no candidate leads",
         },
       });
       expect(api.objects.get(path)?.metadata.annotations).toEqual({ [leaderAnnotation]: json });

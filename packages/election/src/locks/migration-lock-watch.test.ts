@@ -4,8 +4,8 @@ import { KubeError } from "@tenure/kube";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
-import { fromPath, mine, open, released, signal, toPath, view } from "../testing/migration.ts";
-import { MigrationLock } from "./migration.ts";
+import { fromPath, mine, open, released, signal, toPath, view } from "../testing/migration-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 
 describe("watch", () => {
   function watching(from?: LeaderRecord, to?: LeaderRecord) {

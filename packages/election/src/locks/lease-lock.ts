@@ -16,7 +16,7 @@ const lease: ObjectKind = {
   },
 };
 
-/** The record as a `coordination.k8s.io/v1` Lease: what Kubernetes itself uses, and what new elections should. */
+/** Stores the record in a `coordination.k8s.io/v1` Lease, as Kubernetes itself does. New elections should use this lock. */
 export class LeaseLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
     super(lease, options);
