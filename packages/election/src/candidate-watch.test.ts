@@ -1,11 +1,11 @@
-/** What a candidate makes of a watch: up, down, silent, defective. */
+/** How a candidate handles a watch that is up, down or defective. */
 
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { Lock, LockObserver } from "./lock.ts";
 import { newLeader, newRig, type Rig } from "./testing/candidates.ts";
 
-/** A candidate on a lock that `b` holds, and the watch in the hands of the test. */
+/** A candidate whose lock `b` holds, with a watch that the test controls. */
 function watching(
   watch?: Lock["watch"],
 ): Rig & { observer: LockObserver; readonly watchSignal: AbortSignal } {
@@ -38,7 +38,7 @@ const readsIn = async ({ lock, clock }: Rig, ms: number): Promise<number> => {
 };
 
 describe("a watch", () => {
-  it("that is up makes polling unnecessary, one that is down brings it back", async () => {
+  it("that is up replaces polling; polling resumes when it is down", async () => {
     const rig = watching();
     rig.observer.up();
     await rig.clock.pass(5);
@@ -50,7 +50,7 @@ describe("a watch", () => {
     expect(await readsIn(rig, 60_000)).toBe(0);
   });
 
-  it("that the lock does not have is made up for by reading every retryPeriod", async () => {
+  it("that the lock does not support is replaced by a read every retryPeriod", async () => {
     const { clock, lock, server, candidate } = newRig();
     lock.watch = undefined as unknown as typeof lock.watch;
     server.put(recordOf("b"));
@@ -59,7 +59,7 @@ describe("a watch", () => {
     expect(lock.requests.map(({ kind }) => kind)).toEqual(Array(6).fill("read"));
   });
 
-  it("that reports a release is acted on within milliseconds", async () => {
+  it("that reports a release makes the candidate acquire within milliseconds", async () => {
     const rig = watching();
     rig.observer.up();
     await rig.clock.pass(500);
@@ -83,7 +83,7 @@ describe("a watch", () => {
     expect(notices).toContainEqual({ type: "term-lost", reason: "taken-over" });
   });
 
-  it("that only knows that something changed makes the candidate read", async () => {
+  it("that reports an unspecified change makes the candidate read", async () => {
     const rig = watching();
     rig.observer.up();
     await rig.clock.pass(5);
@@ -96,7 +96,7 @@ describe("a watch", () => {
     expect(rig.candidate.leader()).toBe("c");
   });
 
-  it("that fails is reported with its reason; one that ends without is not", async () => {
+  it("that goes down is reported only if there is a failure", async () => {
     const rig = watching();
     await rig.clock.pass(5);
     rig.newNotices();
@@ -119,14 +119,14 @@ describe("a watch", () => {
     expect(await readsIn(rig, 60_000)).toBeGreaterThanOrEqual(29);
   });
 
-  it("is started once, however often the candidate is told to start", async () => {
+  it("is started once, even if the candidate is started twice", async () => {
     const { clock, candidate, server } = await newLeader();
     candidate.send({ type: "start" });
     await clock.pass(5);
     expect(server.watchers).toBe(1);
   });
 
-  it("ends with the run, and what it says afterwards is not newNotices", async () => {
+  it("ends with the run, and its later calls are ignored", async () => {
     const rig = watching();
     rig.observer.up();
     await rig.clock.pass(5);
@@ -156,7 +156,7 @@ describe("a watch", () => {
     expect([server.watchers, clock.armed]).toEqual([0, 0]);
   });
 
-  it("that is faster than the answer to the write starts the same term, once", async () => {
+  it("that is faster than the answer to the write starts the term only once", async () => {
     const rig = newRig();
     rig.server.watchDelayMs = 0;
     rig.candidate.send({ type: "start" });

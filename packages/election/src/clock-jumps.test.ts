@@ -16,8 +16,8 @@ describe("a jump of the clock", () => {
   it.each([
     ["the machine was suspended", 20_000],
     ["the clock was set back", -20_000],
-    ["the smallest that counts", 20],
-  ])("is told within 40 ms, once: %s", async (_what, jumpMs) => {
+    ["the smallest jump that counts", 20],
+  ])("is reported once, within 40 ms: %s", async (_what, jumpMs) => {
     const clock = new VirtualClock();
     const { calls, end } = listen(clock);
     await clock.pass(1_000);
@@ -29,7 +29,7 @@ describe("a jump of the clock", () => {
     end();
   });
 
-  it("is looked for as often as the clock says", async () => {
+  it("is checked for at the interval that the clock sets", async () => {
     const clock = Object.assign(new VirtualClock(), { jumpCheckMs: 500 });
     const { calls, end } = listen(clock);
     clock.suspend(20_000);
@@ -40,7 +40,7 @@ describe("a jump of the clock", () => {
     end();
   });
 
-  it("is none while the process is frozen, as both clocks go on", async () => {
+  it("is not reported for a frozen process, because both clocks move on", async () => {
     const clock = new VirtualClock();
     const { calls } = listen(clock);
     clock.freeze(60_000);
@@ -48,7 +48,7 @@ describe("a jump of the clock", () => {
     expect(calls.count).toBe(0);
   });
 
-  it("is told to all, also to those after one that throws, and is looked for further", async () => {
+  it("is reported to all listeners even if one throws, and the check goes on", async () => {
     const clock = new VirtualClock();
     const first = listen(clock);
     const bad = listen(clock, () => {
@@ -63,7 +63,7 @@ describe("a jump of the clock", () => {
     expect([first, bad, last].map(({ calls }) => calls.count)).toEqual([2, 1, 2]);
   });
 
-  it("is not told to one that was ended by another in the same round, nor after its end", async () => {
+  it("is not reported to a listener that another listener removed", async () => {
     const clock = new VirtualClock();
     const ends: (() => void)[] = [];
     listen(clock, () => ends.forEach((end) => void end()));
@@ -76,7 +76,7 @@ describe("a jump of the clock", () => {
 });
 
 describe("the check", () => {
-  it("is one timer for all who listen, and none when nobody does", async () => {
+  it("uses one timer for all listeners, and none without listeners", async () => {
     const clock = new VirtualClock();
     const all = Array.from({ length: 1_000 }, () => listen(clock));
     expect(clock.armed).toBe(1);
@@ -93,7 +93,7 @@ describe("the check", () => {
     expect([clock.armed, again.calls.count]).toEqual([1, 0]);
   });
 
-  it("ends when the last listener ends itself while it is told", async () => {
+  it("ends if the last listener removes itself when called", async () => {
     const clock = new VirtualClock();
     const one = listen(clock, () => one.end());
     clock.suspend(1_000);
@@ -101,7 +101,7 @@ describe("the check", () => {
     expect([one.calls.count, clock.armed]).toEqual([1, 0]);
   });
 
-  it("is one of its own for each clock", async () => {
+  it("is separate for each clock", async () => {
     const [clock, other] = [new VirtualClock(), new VirtualClock()];
     const [one, two] = [listen(clock), listen(other)];
     clock.suspend(1_000);
@@ -110,7 +110,7 @@ describe("the check", () => {
     expect([one.calls.count, two.calls.count]).toEqual([1, 0]);
   });
 
-  it("of many leaders costs one timer, and each loses its term to a suspension", async () => {
+  it("uses one timer for many leaders, and a suspension ends each term", async () => {
     const first = await newLeader();
     const { clock } = first;
     const perLeader = clock.armed - 1;

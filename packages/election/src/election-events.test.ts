@@ -1,4 +1,4 @@
-/** What an election tells: events in order, figures, announcements, health, and who leads. */
+/** What an election reports: events, metrics, announcements, health and the leader. */
 
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
 import { MemoryServer, newReplica, recordOf } from "@tenure/testkit";
@@ -7,7 +7,7 @@ import type { ElectionMetrics } from "./metrics.ts";
 import { aborted, newLeadingReplica } from "./testing/replicas.ts";
 
 describe("events", () => {
-  it("come in the order in which things happened", async () => {
+  it("are emitted in order", async () => {
     const replica = newReplica();
     const { clock, server, election, events } = replica;
     server.put(recordOf("b"));
@@ -30,7 +30,7 @@ describe("events", () => {
     ]);
   });
 
-  it("of the start come before the work begins, and of the end after it has stopped", async () => {
+  it("of the start are emitted before the work starts, and of the end after it stopped", async () => {
     const replica = newReplica();
     replica.run(async ({ signal }) => {
       replica.events.push("works");
@@ -50,7 +50,7 @@ describe("events", () => {
     ]);
   });
 
-  it("tell of every renewal, with its term", async () => {
+  it("include every renewal, with its term", async () => {
     const replica = await newLeadingReplica();
     const terms: unknown[] = [];
     replica.election.on("renewed", ({ term }) => terms.push(term));
@@ -58,7 +58,7 @@ describe("events", () => {
     expect(terms).toEqual([replica.term, replica.term, replica.term]);
   });
 
-  it("stop for a listener that ended itself", async () => {
+  it("are not sent to a listener that was removed", async () => {
     const replica = await newLeadingReplica();
     let heard = 0;
     const off = replica.election.on("renewed", () => heard++);
@@ -68,7 +68,7 @@ describe("events", () => {
     expect(heard).toBe(1);
   });
 
-  it("a listener that throws is a warning; the election and the other listeners go on", async () => {
+  it("continue for other listeners if one throws, which becomes a warning", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const replica = newReplica();
     const heard: string[] = [];
@@ -89,7 +89,7 @@ describe("events", () => {
     expect(replica.server.log.at(-1)).toBe("released");
   });
 
-  it("a listener that rejects is a warning, too, and not the end of the process", async () => {
+  it("continue if an async listener rejects, which becomes a warning", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const replica = newReplica();
     replica.election.on("term-started", async () => {
@@ -101,7 +101,7 @@ describe("events", () => {
     warn.mockRestore();
   });
 
-  it("a failed request is an error that says what could not be done, with the failure", async () => {
+  it("include an error for a failed request, with what could not be done and the failure", async () => {
     const replica = newReplica();
     const errors: unknown[] = [];
     replica.election.on("error", (event) => errors.push(event));
@@ -116,7 +116,7 @@ describe("events", () => {
     ]);
   });
 
-  it("a watch that fails is an error, too", async () => {
+  it("include an error for a failed watch", async () => {
     const replica = newReplica();
     replica.lock.watch = (observer) => observer.down({ kind: "denied", message: "may not watch" });
     replica.run();
@@ -163,7 +163,7 @@ describe("metrics", () => {
     expect(metrics.requestFailed.mock.calls[0]).toEqual(["renew", "throttled"]);
   });
 
-  it("that throw harm nothing, and are a warning", async () => {
+  it("that throw cause a warning and do not affect the election", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const fail = () => {
       throw new Error("no such label");
@@ -188,7 +188,7 @@ describe("metrics", () => {
     warn.mockRestore();
   });
 
-  it("may have any of their methods, or none", async () => {
+  it("may omit any method", async () => {
     const replica = await newLeadingReplica({ metrics: {} });
     replica.lock.fault = () => ({ kind: "server", message: "internal" });
     await replica.clock.pass(11_000);
@@ -197,7 +197,7 @@ describe("metrics", () => {
 });
 
 describe("announce", () => {
-  it("tells the lock who became leader and who stopped", async () => {
+  it("records who became leader and who stopped", async () => {
     const replica = newReplica({ announce: true });
     const said: string[] = [];
     replica.lock.announce = async (message) => void said.push(message);
@@ -208,7 +208,7 @@ describe("announce", () => {
     expect(said).toEqual(["a became leader", "a stopped leading"]);
   });
 
-  it("says nothing unless it is asked to, nor where the lock cannot", async () => {
+  it("records nothing if it is off or the lock does not support it", async () => {
     const silent = newReplica();
     silent.lock.announce = vi.fn(() => Promise.resolve());
     silent.run();
@@ -226,7 +226,7 @@ describe("announce", () => {
         throw new Error("no events for you");
       },
     ],
-  ])("an announcement that %s is an error event, and nothing else", async (_how, announce) => {
+  ])("emits an error event if an announcement %s", async (_how, announce) => {
     const replica = newReplica({ announce: true });
     replica.lock.announce = announce;
     replica.run();
@@ -237,7 +237,7 @@ describe("announce", () => {
 });
 
 describe("leader", () => {
-  it("is unknown before a run, and expires by the clock", async () => {
+  it("is undefined before a run and after the lease expires", async () => {
     const replica = newReplica();
     expect(replica.election.leader).toBeUndefined();
     replica.server.put(recordOf("b"));
@@ -250,13 +250,13 @@ describe("leader", () => {
 });
 
 describe("health", () => {
-  it("of what does not run is good", async () => {
+  it("is good while the election does not run", async () => {
     const replica = newReplica();
     expect(replica.election.health()).toEqual({ healthy: true, message: "not running" });
     await replica.clock.pass(0);
   });
 
-  it("of one that has just started is good: it was not cut off yet", async () => {
+  it("is good right after the start, and bad after two leases without contact", async () => {
     const replica = newReplica();
     replica.lock.cut();
     replica.lock.watch = () => {};
@@ -272,7 +272,7 @@ describe("health", () => {
     });
   });
 
-  it("of a second run is good at first, however long ago the first was", async () => {
+  it("is good at the start of a second run, however long ago the first was", async () => {
     const replica = await newLeadingReplica();
     replica.stop();
     await replica.clock.pass(3_600_000);
@@ -283,7 +283,7 @@ describe("health", () => {
     expect(replica.election.health()).toEqual({ healthy: true, message: "waiting" });
   });
 
-  it("of a candidate that hears of the lock is good, and bad when it is cut off", async () => {
+  it("is bad for a candidate whose connection is cut", async () => {
     const server = new MemoryServer(new VirtualClock());
     const leader = await newLeadingReplica({ server });
     const other = newReplica({ identity: "b", server });
@@ -297,7 +297,7 @@ describe("health", () => {
     expect(leader.election.health()).toMatchObject({ healthy: true });
   });
 
-  it("of a leader whose time has run out is bad as long as its work goes on", async () => {
+  it("is bad for a leader whose term expired while its work goes on", async () => {
     let finish = () => {};
     const replica = await newLeadingReplica(
       { onOverrun: "report" },
@@ -316,7 +316,7 @@ describe("health", () => {
     expect(replica.election.health()).toEqual({ healthy: true, message: "waiting" });
   });
 
-  it("of a leader that is giving the lock back is good: its work has stopped", async () => {
+  it("is good for a leader that releases the lock after its work stopped", async () => {
     const replica = await newLeadingReplica();
     replica.lock.cut();
     replica.stop();

@@ -9,7 +9,7 @@ process.on("warning", onWarning);
 afterEach(() => void warnings.splice(0));
 
 describe("one signal for many elections", () => {
-  it("ends them all, and Node has nothing to warn of", async () => {
+  it("ends them all without a warning from Node", async () => {
     const clock = new VirtualClock();
     const replicas = Array.from({ length: 50 }, (_, index) =>
       newReplica({ identity: `m${index}`, server: new MemoryServer(clock) }),

@@ -1,4 +1,4 @@
-/** The end of a run, at every moment at which it can come. */
+/** Ends a run at every possible moment. */
 import { getEventListeners } from "node:events";
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
 import { MemoryServer, newReplica, recordOf, untilAborted } from "@tenure/testkit";
@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { newLeadingReplica } from "./testing/replicas.ts";
 
 describe("stop", () => {
-  it("before the run: nothing is asked of the lock, also in a second run", async () => {
+  it("before the run: makes no request, also in a second run", async () => {
     const replica = await newLeadingReplica();
     replica.stop();
     await replica.clock.pass(10);
@@ -19,7 +19,7 @@ describe("stop", () => {
     expect([isPrepared, replica.lock.requests.length - before]).toEqual([false, 0]);
   });
 
-  it("while the lock is being prepared: the run does not wait for that", async () => {
+  it("while the lock is being prepared: does not wait for it", async () => {
     const replica = newReplica();
     let prepared = () => {};
     replica.lock.prepare = () =>
@@ -36,7 +36,7 @@ describe("stop", () => {
     expect(replica.lock.requests).toEqual([]);
   });
 
-  it("a lock whose preparation fails after that does no harm", async () => {
+  it("while the lock is being prepared: a later failure of that has no effect", async () => {
     const replica = newReplica();
     let fail = (_error: Error) => {};
     replica.lock.prepare = () =>
@@ -52,8 +52,8 @@ describe("stop", () => {
     expect(replica.isDone).toBe(true);
   });
 
-  /** Wherever the run waits for a promise, the signal may abort. */
-  it.each([0, 1, 2, 3, 4, 5])("%i turns after the start: the run ends all the same", async (turns) => {
+  /** The signal may abort wherever the run awaits a promise. */
+  it.each([0, 1, 2, 3, 4, 5])("%i turns after the start: ends the run", async (turns) => {
     const replica = newReplica();
     replica.lock.prepare = () => Promise.resolve();
     replica.run();
@@ -65,7 +65,7 @@ describe("stop", () => {
     expect([replica.clock.armed, replica.server.watchers]).toEqual([0, 0]);
   });
 
-  it("while campaigning: at once, without another request", async () => {
+  it("while campaigning: ends at once, without another request", async () => {
     const replica = newReplica();
     replica.server.put(recordOf("b"));
     replica.run();
@@ -77,7 +77,7 @@ describe("stop", () => {
     expect([replica.clock.armed, replica.server.watchers, replica.server.holder]).toEqual([0, 0, "b"]);
   });
 
-  it("while reading: the request is given up", async () => {
+  it("while reading: aborts the request", async () => {
     const replica = newReplica();
     replica.lock.cut();
     replica.run();
@@ -88,7 +88,7 @@ describe("stop", () => {
     expect(replica.lock.requests[0]?.signal.aborted).toBe(true);
   });
 
-  it("while acquiring: what was won is given back, no work begins, and no term is told of", async () => {
+  it("while acquiring: releases the lock, starts no work, and reports no term", async () => {
     const replica = newReplica();
     replica.lock.latencyMs = 50;
     replica.run();
@@ -102,7 +102,7 @@ describe("stop", () => {
     expect(replica.terms).toEqual([]);
   });
 
-  it("while leading: the work stops, then the lock is released, then the run resolves", async () => {
+  it("while leading: stops the work, then releases the lock, then resolves", async () => {
     const server = new MemoryServer(new VirtualClock());
     const { clock, stop, done } = await newLeadingReplica({ server }, untilAborted(server, 300));
     done.then(() => server.log.push("resolved"));
@@ -111,7 +111,7 @@ describe("stop", () => {
     expect(server.log).toEqual(["won by a", "a works", "a stopped", "released", "resolved"]);
   });
 
-  it("while draining after a step-down: the same, once, and no new campaign", async () => {
+  it("while draining after a step-down: releases once and does not campaign again", async () => {
     const server = new MemoryServer(new VirtualClock());
     const replica = await newLeadingReplica({ server }, untilAborted(server, 500));
     replica.election.stepDown({ cooldown: "0s" });
@@ -123,7 +123,7 @@ describe("stop", () => {
     expect(replica.isDone).toBe(true);
   });
 
-  it("while releasing: waits for that", async () => {
+  it("while releasing: waits for the release", async () => {
     const replica = newReplica({ cooldown: "0s" });
     replica.run(() => {
       replica.lock.latencyMs = 50;
@@ -135,7 +135,7 @@ describe("stop", () => {
     expect(replica.server.log).toEqual(["won by a", "released"]);
   });
 
-  it("with a lock that cannot be reached any more: by the hard deadline the run gives up on releasing", async () => {
+  it("with an unreachable lock: stops trying to release at the hard deadline", async () => {
     const replica = await newLeadingReplica();
     replica.lock.cut();
     replica.stop();
@@ -147,7 +147,7 @@ describe("stop", () => {
     expect(replica.clock.armed).toBe(0);
   });
 
-  it("of a term that is lost while it drains: the lock, which is another's, is left alone", async () => {
+  it("with a term that is lost while it drains: does not release the new holder's lock", async () => {
     const server = new MemoryServer(new VirtualClock());
     const replica = await newLeadingReplica({ server, onOverrun: "report" }, untilAborted(server, 500));
     replica.stop();
@@ -162,7 +162,7 @@ describe("stop", () => {
 });
 
 describe("run", () => {
-  it("twice at once is refused, and does not disturb the first", async () => {
+  it("rejects a second run at the same time, which does not disturb the first", async () => {
     const replica = await newLeadingReplica();
     await expect(replica.election.run(() => {})).rejects.toMatchObject({
       code: "AlreadyRunning",
@@ -172,7 +172,7 @@ describe("run", () => {
     expect(replica.term.isValid()).toBe(true);
   });
 
-  it("again after a stop: another term with a higher token", async () => {
+  it("can run again after a stop, with a higher token", async () => {
     const replica = await newLeadingReplica();
     replica.stop();
     await replica.clock.pass(10);
@@ -183,7 +183,7 @@ describe("run", () => {
     expect(replica.terms[1]?.token).toBeGreaterThan(replica.term.token);
   });
 
-  it("again right after the promise of the first, and after one that failed to prepare", async () => {
+  it("can run again right after a run resolved, and after one that failed to prepare", async () => {
     const replica = newReplica();
     replica.lock.prepare = () => Promise.reject(new Error("no such kubeconfig"));
     await expect(replica.run()).rejects.toThrow("no such kubeconfig");
@@ -199,7 +199,7 @@ describe("run", () => {
     await again;
   });
 
-  it("leaves no listener on the signal, which may outlive thousands of runs", async () => {
+  it("leaves no listener on the signal", async () => {
     const { signal } = new AbortController();
     const replica = newReplica({ cooldown: "0s" });
     for (let run = 0; run < 20; run++) {
@@ -210,7 +210,7 @@ describe("run", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("keeps one listener on the signal over 10,000 terms, and no timer of any of them", async () => {
+  it("keeps one listener on the signal and no old timers over 10,000 terms", async () => {
     const { signal } = new AbortController();
     const replica = newReplica({ cooldown: "0s" });
     let terms = 0;

@@ -1,4 +1,4 @@
-/** Overruns, twins and refusals. */
+/** Overruns, lost terms, duplicate identities, denied access, and locks that operators change. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { Election } from "@tenure/election";
@@ -15,7 +15,7 @@ vi.mock("./platform.ts", async (original) => ({
 const never = () => new Promise<void>(() => {});
 
 describe("work that still runs at the hard deadline", () => {
-  it("is reported, once and at that moment, where it should only be reported", async () => {
+  it('is reported once, at that moment, with onOverrun "report"', async () => {
     const { clock, lock, events, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     lock.cut();
     await clock.pass(14_740);
@@ -27,7 +27,7 @@ describe("work that still runs at the hard deadline", () => {
     expect(ended.messages).toEqual([]);
   });
 
-  it("and then ends after all: the candidate campaigns again", async () => {
+  it("and then stops lets the candidate campaign again", async () => {
     let finish = () => {};
     const replica = await newLeadingReplica(
       { onOverrun: "report" },
@@ -43,7 +43,7 @@ describe("work that still runs at the hard deadline", () => {
     expect(replica.terms).toHaveLength(2);
   });
 
-  it("ends the process by default, after the listeners were told, with a sentence that says why", async () => {
+  it("ends the process by default, after the event, with a message that says why", async () => {
     const clock = new VirtualClock();
     const lock = new MemoryServer(clock).link();
     const election = new Election({ lock, clock, identity: "a", random: () => 0.5 });
@@ -67,7 +67,7 @@ describe("work that still runs at the hard deadline", () => {
 describe("a term that is lost", () => {
   const signals = ({ term }: Election) => [term?.signal.aborted, term?.lost.aborted, term?.expired.aborted];
 
-  it("is told at the soft end, and again when nothing may run any more", async () => {
+  it("aborts lost at the renew deadline and expired at the hard deadline", async () => {
     const { clock, lock, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     lock.cut();
     await clock.pass(9_990);
@@ -81,7 +81,7 @@ describe("a term that is lost", () => {
     expect(signals(election)).toEqual([true, true, true]);
   });
 
-  it("to another holder has no time left at all", async () => {
+  it("to another holder has no time left", async () => {
     const { clock, server, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     server.put(recordOf("thief"));
     await clock.pass(1);
@@ -89,7 +89,7 @@ describe("a term that is lost", () => {
     expect(election.term?.remainingMs()).toBe(0);
   });
 
-  it("while it was ending on purpose is told as lost from then on", async () => {
+  it("while it was ending on purpose aborts lost too", async () => {
     const { clock, lock, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     election.stepDown();
     expect(signals(election)).toEqual([true, false, false]);
@@ -102,7 +102,7 @@ describe("a term that is lost", () => {
 });
 
 describe("a live process with the same identity", () => {
-  it("is not joined: the run rejects, and can be tried again", async () => {
+  it("makes the run reject, also when it is tried again", async () => {
     const server = new MemoryServer(new VirtualClock());
     await newLeadingReplica({ server });
     const twin = newReplica({ server });
@@ -121,7 +121,7 @@ describe("a live process with the same identity", () => {
     await expect(again).rejects.toMatchObject({ code: "DuplicateIdentity" });
   });
 
-  it("two that start at the very same moment: one works at most, at any time", async () => {
+  it("never works at the same time if both start at the same moment", async () => {
     const server = new MemoryServer(new VirtualClock());
     let working = 0;
     let most = 0;
@@ -138,10 +138,10 @@ describe("a live process with the same identity", () => {
   });
 });
 
-describe("a refusal by the API server", () => {
+describe("access denied by the API server", () => {
   const denied = { kind: "denied", message: "may not get leases" } as const;
 
-  it("is reported and tried again", async () => {
+  it("is reported, and the request is retried", async () => {
     const replica = newReplica();
     replica.lock.fault = () => denied;
     replica.run();
@@ -153,7 +153,7 @@ describe("a refusal by the API server", () => {
     expect(replica.terms).toHaveLength(1);
   });
 
-  it("ends the run where it should", async () => {
+  it("ends the run with failWhenDenied", async () => {
     const replica = newReplica({ failWhenDenied: true });
     replica.lock.fault = () => denied;
     const done = replica.run();
@@ -166,7 +166,7 @@ describe("a refusal by the API server", () => {
     expect([replica.clock.armed, replica.server.watchers]).toEqual([0, 0]);
   });
 
-  it("does not end a term: that ends by its deadline, and only then does the run", async () => {
+  it("does not end a term before its deadline, and then ends the run", async () => {
     const replica = await newLeadingReplica({ failWhenDenied: true });
     replica.lock.fault = () => denied;
     await replica.clock.pass(9_900);
@@ -177,8 +177,8 @@ describe("a refusal by the API server", () => {
   });
 });
 
-describe("a lock that is deleted by hand", () => {
-  it("costs the term at once; who saw it held waits its holder's time out, and then there is a new lock", async () => {
+describe("a lock that an operator deletes", () => {
+  it("ends the term at once; another candidate waits until the old lease would have expired", async () => {
     const server = new MemoryServer(new VirtualClock());
     const first = await newLeadingReplica({ server });
     const second = newReplica({ identity: "b", server });
@@ -193,7 +193,7 @@ describe("a lock that is deleted by hand", () => {
     expect(first.terms[1]?.token).toBeGreaterThan(first.term.token);
   });
 
-  it("a candidate that finds none waits one leaseDuration, if it should", async () => {
+  it("makes a candidate wait one leaseDuration with waitWhenAbsent", async () => {
     const replica = newReplica({ waitWhenAbsent: true });
     replica.run();
     await replica.clock.pass(14_900);
@@ -203,8 +203,8 @@ describe("a lock that is deleted by hand", () => {
   });
 });
 
-describe("a lock that somebody emptied by hand", () => {
-  it("ends the term, and is taken again only after the time of its holder", async () => {
+describe("a lock whose holder an operator clears", () => {
+  it("ends the term, and is acquired only after the old lease would have expired", async () => {
     const server = new MemoryServer(new VirtualClock());
     await newLeadingReplica({ server });
     const other = newReplica({ identity: "b", server });

@@ -1,4 +1,4 @@
-/** How work may end, and what its election makes of it. */
+/** How work can end, and how the election reacts. */
 
 import { sleep } from "@tenure/base";
 import { VirtualClock } from "@tenure/base/virtual-clock";
@@ -8,7 +8,7 @@ import { Election } from "./election.ts";
 import { aborted, newLeadingReplica } from "./testing/replicas.ts";
 
 describe("work that ends by itself", () => {
-  it("hands over: the lock is released, and its candidate keeps out for the cool-down", async () => {
+  it("releases the lock, and its candidate does not campaign during the cool-down", async () => {
     const { clock, server, term, events, terms } = await newLeadingReplica(
       { cooldown: "5s" },
       () => "result",
@@ -23,7 +23,7 @@ describe("work that ends by itself", () => {
     expect(terms).toHaveLength(2);
   });
 
-  it("keeps out for retryPeriod when nothing else is said", async () => {
+  it("has a cool-down of retryPeriod by default", async () => {
     const { clock, terms } = await newLeadingReplica({ retryPeriod: "3s" }, () => {});
     await clock.pass(2_900);
     expect(terms).toHaveLength(1);
@@ -40,43 +40,43 @@ describe("work that ends by itself", () => {
       "boom",
     ],
     ["rejects", () => Promise.reject(new Error("boom")), "boom"],
-    ["throws what is no error", () => Promise.reject("boom"), "boom"],
+    ["throws a value that is not an Error", () => Promise.reject("boom"), "boom"],
     ["rejects with nothing", () => Promise.reject(), "undefined"],
-  ])("and %s is reported, and hands over as well", async (_how, work, message) => {
+  ])("and %s is reported, and the lock is released", async (_how, work, message) => {
     const { clock, server, events } = await newLeadingReplica({}, work);
     await clock.pass(10);
     expect(server.log).toEqual(["won by a", "released"]);
     expect(events).toContain(`error ${message}`);
   });
 
-  it("and throws with nobody listening is a warning, not silence", async () => {
+  it("and throws causes a warning if there is no error listener", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
     const { clock, lock } = newReplica();
     const silent = new Election({ lock, clock, identity: "silent", random: () => 0.5 });
     const shutdown = new AbortController();
-    const done = silent.run(() => Promise.reject(new TypeError("nobody hears me")), shutdown);
+    const done = silent.run(() => Promise.reject(new TypeError("no listener")), shutdown);
     await clock.pass(10);
     shutdown.abort();
     await clock.pass(10);
     await done;
     process.off("warning", note);
     expect(warnings.map(({ name, message }) => `${name}: ${message}`)).toEqual([
-      expect.stringMatching(/^TypeError: TypeError: nobody hears me/),
+      expect.stringMatching(/^TypeError: TypeError: no listener/),
     ]);
   });
 });
 
-describe("work that throws what can hardly be told", () => {
+describe("work that throws an unusual value", () => {
   const nameless = Object.assign(new Error("nameless"), { name: undefined });
   const stackless = Object.assign(new Error("stackless"), { stack: [{}] });
   it.each<[string, unknown]>([
-    ["an object that is no text", Object.create(null)],
+    ["an object without toString", Object.create(null)],
     ["an error without a name", nameless],
-    ["an error whose stack is no text", stackless],
+    ["an error whose stack is not a string", stackless],
     ["a symbol", Symbol("x")],
-  ])("%s: hands over all the same", async (_what, thrown) => {
+  ])("%s: releases the lock", async (_what, thrown) => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const clock = new VirtualClock();
     const server = new MemoryServer(clock);
@@ -108,7 +108,7 @@ describe("work that ends because it was asked to", () => {
         throw new Error("fetch failed", { cause: signal.reason });
       },
     ],
-  ])("and throws %s is no news", async (_what, end) => {
+  ])("and throws %s is not an error", async (_what, end) => {
     const { clock, election, events } = await newLeadingReplica({}, async ({ signal }) => {
       await aborted(signal);
       end(signal);
@@ -129,7 +129,7 @@ describe("work that ends because it was asked to", () => {
     expect(events).toContain("error could not flush");
   });
 
-  it("an AbortError of its own, before it was asked to, is reported", async () => {
+  it("but throws an AbortError before its signal aborts is reported", async () => {
     const { clock, events } = await newLeadingReplica({}, () => {
       throw new DOMException("some other signal", "AbortError");
     });
@@ -139,7 +139,7 @@ describe("work that ends because it was asked to", () => {
 });
 
 describe("once", () => {
-  it("resolves after the first term, released, with the reason that it had", async () => {
+  it("resolves after the first term, with the lock released and the right reason", async () => {
     const { clock, server, events, done } = await newLeadingReplica({}, () => {}, { once: true });
     await clock.pass(10);
     await done;
@@ -149,7 +149,7 @@ describe("once", () => {
     expect(server.log).toHaveLength(2);
   });
 
-  it("does not take the lock once more, however short the cool-down is", async () => {
+  it("does not acquire the lock again, even without a cool-down", async () => {
     const { clock, lock, server, done } = await newLeadingReplica({ cooldown: "0s" }, () => {}, {
       once: true,
     });
@@ -159,7 +159,7 @@ describe("once", () => {
     expect(lock.requests).toHaveLength(3);
   });
 
-  it("rejects with what the work threw, after the lock was released", async () => {
+  it("rejects with the error of the work, after the lock was released", async () => {
     const error = new Error("boom");
     const { clock, server, events, done } = await newLeadingReplica({}, () => Promise.reject(error), {
       once: true,
@@ -170,13 +170,13 @@ describe("once", () => {
     expect(events.filter((event) => event.startsWith("error"))).toEqual([]);
   });
 
-  it("rejects even with what is no error", async () => {
+  it("rejects even with a value that is not an Error", async () => {
     const replica = await newLeadingReplica({}, () => Promise.reject(undefined), { once: true });
     await replica.clock.pass(10);
     await expect(replica.done).rejects.toBeUndefined();
   });
 
-  it("ends after a term that was lost, and writes nothing more", async () => {
+  it("ends after a lost term, without another write", async () => {
     const { clock, server, events, done } = await newLeadingReplica({}, undefined, { once: true });
     server.put(recordOf("b"));
     await clock.pass(10);
@@ -187,7 +187,7 @@ describe("once", () => {
     expect(server.holder).toBe("b");
   });
 
-  it("ends after a term that was lost by its deadline, without taking the lock once more", async () => {
+  it("ends after a term that missed its deadline, without acquiring the lock again", async () => {
     const { clock, lock, server, done } = await newLeadingReplica({}, undefined, { once: true });
     lock.cut();
     await clock.pass(10_000);
@@ -197,7 +197,7 @@ describe("once", () => {
     expect(server.log).toEqual(["won by a", "a works", "a stopped"]);
   });
 
-  it("ends after a step-down, too", async () => {
+  it("ends after a step-down", async () => {
     const { clock, election, events, done } = await newLeadingReplica({}, undefined, { once: true });
     election.stepDown();
     await clock.pass(10);
@@ -207,7 +207,7 @@ describe("once", () => {
 });
 
 describe("stepDown", () => {
-  it("lets another one win, and keeps out for as long as it is told", async () => {
+  it("lets another candidate win, and waits for the cool-down", async () => {
     const server = new MemoryServer(new VirtualClock());
     const first = await newLeadingReplica({ server });
     const second = newReplica({ identity: "b", server });
@@ -233,7 +233,7 @@ describe("stepDown", () => {
     expect(server.log.slice(-2)).toEqual(["a stopped", "released"]);
   });
 
-  it("twice is the same as once, and does nothing before a run, while waiting, and after a run", async () => {
+  it("twice has the same effect as once, and has none before a run, while waiting, and after a run", async () => {
     const replica = newReplica();
     replica.election.stepDown();
     replica.server.put(recordOf("b"));
@@ -252,7 +252,7 @@ describe("stepDown", () => {
     expect(replica.isDone).toBe(true);
   });
 
-  it.each(["30", "-1s", "soon", ""])("refuses the cool-down %j", async (cooldown) => {
+  it.each(["30", "-1s", "soon", ""])("rejects the cool-down %j", async (cooldown) => {
     const { election } = newReplica();
     expect(() => election.stepDown({ cooldown })).toThrow(
       `Cannot step down: cooldown must be a duration like "15s" or "500ms", but is "${cooldown}".`,
@@ -260,8 +260,8 @@ describe("stepDown", () => {
   });
 });
 
-describe("work that is not patient", () => {
-  it("may go on for a while after its signal, until the hard deadline", async () => {
+describe("work that stops slowly", () => {
+  it("may run until the hard deadline after its signal aborts", async () => {
     const server = new MemoryServer(new VirtualClock());
     const { clock, lock, term, events } = await newLeadingReplica({ server }, async ({ signal }) => {
       await aborted(signal);

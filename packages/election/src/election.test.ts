@@ -12,8 +12,8 @@ function three() {
 
 const withoutRenewals = (log: readonly string[]) => log.filter((line) => !line.startsWith("renewed"));
 
-describe("of three elections on one lock", () => {
-  it("exactly one works, and the others know whom they wait for", async () => {
+describe("three elections on one lock", () => {
+  it("exactly one works, and the others know the leader", async () => {
     const { clock, server, replicas } = three();
     for (const replica of replicas) replica.run();
     await clock.pass(60_000);
@@ -22,7 +22,7 @@ describe("of three elections on one lock", () => {
     expect(replicas.map(({ election }) => election.term !== undefined)).toEqual([true, false, false]);
   });
 
-  it("the next one works as soon as the first has stopped, and not before", async () => {
+  it("the next one works as soon as the first has stopped, not earlier", async () => {
     const { clock, server, replicas } = three();
     for (const replica of replicas) replica.run(untilAborted(server, 700));
     await clock.pass(10_000);
@@ -54,7 +54,7 @@ describe("of three elections on one lock", () => {
     expect(tokens).toEqual([...new Set(tokens)].sort((x, y) => Number(x - y)));
   });
 
-  it("one that dies is followed when its lease has run out", async () => {
+  it("a leader that is cut off is replaced when its lease expires", async () => {
     const { clock, server, replicas } = three();
     for (const replica of replicas) replica.run();
     await clock.pass(10_000);
@@ -70,7 +70,7 @@ describe("of three elections on one lock", () => {
 });
 
 describe("a term", () => {
-  it("is renewed while its work drains, for as long as that takes, and then released", async () => {
+  it("is renewed as long as its work drains, and then released", async () => {
     const server = new MemoryServer(new VirtualClock());
     const replica = await newLeadingReplica({ server }, untilAborted(server, 40_000));
     replica.stop();
@@ -83,7 +83,7 @@ describe("a term", () => {
     expect(replica.isDone).toBe(true);
   });
 
-  it("ends by its signal with the reason, as an ElectionError with code TermEnded", async () => {
+  it("aborts its signal with an ElectionError that has the code TermEnded and the reason", async () => {
     const { clock, term, server } = await newLeadingReplica();
     expect(term.signal.aborted).toBe(false);
     server.put(recordOf("b"));
@@ -103,7 +103,7 @@ describe("a term", () => {
     ["overwritten", ({ server }: { server: MemoryServer }) => void server.put(recordOf("a"))],
     ["taken-over", ({ server }: { server: MemoryServer }) => void server.put(recordOf("b"))],
     ["renew-deadline", ({ lock }: { lock: { cut(): void } }) => lock.cut()],
-  ])("that ends by %s says so to the work and to listeners", async (reason, end) => {
+  ])("that ends by %s reports it to the work and to listeners", async (reason, end) => {
     const replica = await newLeadingReplica();
     end(replica);
     await replica.clock.pass(11_000);
@@ -111,7 +111,7 @@ describe("a term", () => {
     expect(replica.events.find((event) => event.startsWith("ended"))).toMatch(new RegExp(`^ended ${reason}`));
   });
 
-  it("is valid by the clock: not a moment longer after a pause that nobody announced", async () => {
+  it("is valid by the clock, even right after the process was paused", async () => {
     const { clock, lock, term } = await newLeadingReplica();
     const fromSending = term.remainingMs();
     expect(fromSending).toBeGreaterThan(14_740);
@@ -124,13 +124,13 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(false);
   });
 
-  it("is over when the work has returned: what is left of it is not told that it may go on", async () => {
+  it("is invalid as soon as the work returned", async () => {
     const { clock, term } = await newLeadingReplica({}, () => {});
     await clock.pass(0);
     expect([term.isValid(), term.remainingMs(), term.signal.aborted]).toEqual([false, 0, true]);
   });
 
-  it("that was lost is followed by another one with a higher token, by itself", async () => {
+  it("that was lost is followed by another one with a higher token", async () => {
     const { clock, server, terms, lock } = await newLeadingReplica();
     lock.cut();
     await clock.pass(11_000);
@@ -142,7 +142,7 @@ describe("a term", () => {
     expect(server.holder).toBe("a");
   });
 
-  it("does not begin its work when it ran out before that could begin: the process was frozen on this very line", async () => {
+  it("does not start its work if the process was frozen until the term expired", async () => {
     const replica = newReplica({ onOverrun: "report" });
     const off = replica.election.on("term-started", () => {
       off();
@@ -156,7 +156,7 @@ describe("a term", () => {
     expect(replica.terms[0]?.isValid()).toBe(true);
   });
 
-  it("does not begin its work when a listener of its start gives it up", async () => {
+  it("does not start its work if a term-started listener steps down", async () => {
     const replica = newReplica();
     const off = replica.election.on("term-started", () => {
       off();
@@ -175,7 +175,7 @@ describe("a term", () => {
 });
 
 describe("a wall clock", () => {
-  it("set forward by hand costs a term, never safety", async () => {
+  it("that is set forward ends the term", async () => {
     const { clock, term } = await newLeadingReplica({ onOverrun: "report" });
     clock.suspend(3_600_000);
     expect(term.isValid()).toBe(false);
@@ -183,7 +183,7 @@ describe("a wall clock", () => {
     expect(term.signal.aborted).toBe(true);
   });
 
-  it("set back by hand changes nothing", async () => {
+  it("that is set back has no effect", async () => {
     const { clock, term, server } = await newLeadingReplica();
     clock.suspend(-3_600_000);
     await clock.pass(60_000);
@@ -191,8 +191,8 @@ describe("a wall clock", () => {
   });
 });
 
-describe("work that sleeps through the end of its term", () => {
-  it("keeps the next term of its own process waiting as well", async () => {
+describe("work that ignores the end of its term", () => {
+  it("delays the next term of its own process", async () => {
     const server = new MemoryServer(new VirtualClock());
     const replica = await newLeadingReplica({ server, onOverrun: "report" }, async () => {
       await sleep(server.clock, 60_000);

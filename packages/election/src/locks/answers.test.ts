@@ -14,7 +14,7 @@ describe("answerFromError", () => {
     expect(answerFromError(new KubeError(code, "x"), false).kind).toBe(kind);
   });
 
-  it("a 404 to a create is about the namespace, not about the lock", () => {
+  it("a 404 to a create means that the namespace does not exist", () => {
     expect(answerFromError(new KubeError("NotFound", 'namespaces "x" not found'), true)).toEqual({
       kind: "failed",
       failure: { kind: "server", message: 'namespaces "x" not found' },
@@ -46,7 +46,7 @@ describe("failureFromError", () => {
     expect(failureFromError(new KubeError(code, "why"))).toEqual({ kind, message: "why" });
   });
 
-  it("tells how long the server asks to be left alone", () => {
+  it("keeps the server's Retry-After", () => {
     expect(failureFromError(new KubeError("TooManyRequests", "later", { retryAfterMs: 3_000 }))).toEqual({
       kind: "throttled",
       message: "later",
@@ -54,7 +54,7 @@ describe("failureFromError", () => {
     });
   });
 
-  it("tells a record that cannot be read from an API server that does not answer", () => {
+  it("distinguishes an unreadable record from an API server error", () => {
     expect(failureFromError(new UnreadableRecord("garbage"))).toEqual({
       kind: "unreadable",
       message: "garbage",
@@ -65,7 +65,7 @@ describe("failureFromError", () => {
     [new TypeError("a defect"), "a defect"],
     ["thrown as text", "thrown as text"],
     [undefined, "undefined"],
-  ])("anything else is told as it is", (error, message) => {
+  ])("any other error keeps its message", (error, message) => {
     expect(failureFromError(error)).toEqual({ kind: "server", message });
   });
 });

@@ -2,43 +2,43 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SharedStatus } from "./shared-status.ts";
 
-/** The same board as another thread has it. */
-const elsewhere = (board: SharedStatus) => new SharedStatus(board.buffer);
+/** The same status in another thread. */
+const inOtherThread = (status: SharedStatus) => new SharedStatus(status.buffer);
 
 describe("SharedStatus", () => {
-  it("says nothing before anything was published", () => {
-    const board = new SharedStatus();
-    expect([board.validUntil(), board.lastContactMs()]).toEqual([undefined, Number.NEGATIVE_INFINITY]);
-    expect([elsewhere(board).validUntil(), elsewhere(board).lastContactMs()]).toEqual([
+  it("has no values before anything is published", () => {
+    const status = new SharedStatus();
+    expect([status.validUntil(), status.lastContactMs()]).toEqual([undefined, Number.NEGATIVE_INFINITY]);
+    expect([inOtherThread(status).validUntil(), inOtherThread(status).lastContactMs()]).toEqual([
       undefined,
       Number.NEGATIVE_INFINITY,
     ]);
   });
 
-  it("shows the other thread what was published, and that it was taken back", () => {
-    const board = new SharedStatus();
-    const other = elsewhere(board);
-    board.publish({ monoMs: 1_234.5, wallMs: 1_700_000_000_000 }, 99);
+  it("shows the other thread what was published, and that the term is over", () => {
+    const status = new SharedStatus();
+    const other = inOtherThread(status);
+    status.publish({ monoMs: 1_234.5, wallMs: 1_700_000_000_000 }, 99);
     expect(other.validUntil()).toEqual({ monoMs: 1_234.5, wallMs: 1_700_000_000_000 });
     expect(other.lastContactMs()).toBe(99);
-    board.publish(undefined, 100);
+    status.publish(undefined, 100);
     expect([other.validUntil(), other.lastContactMs()]).toEqual([undefined, 100]);
   });
 
-  it("one that is opened does not wipe what is there", () => {
-    const board = new SharedStatus();
-    board.publish({ monoMs: 5, wallMs: 6 }, 7);
-    elsewhere(board);
-    expect(board.validUntil()).toEqual({ monoMs: 5, wallMs: 6 });
+  it("keeps its values when another thread opens it", () => {
+    const status = new SharedStatus();
+    status.publish({ monoMs: 5, wallMs: 6 }, 7);
+    inOtherThread(status);
+    expect(status.validUntil()).toEqual({ monoMs: 5, wallMs: 6 });
   });
 
-  it("never shows a later end than was published, and none that is a microsecond early", () => {
+  it("never shows a later end than was published, nor one that is a microsecond too early", () => {
     const ms = fc.double({ min: 0, max: 4e12, noNaN: true });
     fc.assert(
       fc.property(ms, ms, (monoMs, wallMs) => {
-        const board = new SharedStatus();
-        board.publish({ monoMs, wallMs }, 0);
-        const shown = elsewhere(board).validUntil() ?? { monoMs: -1, wallMs: -1 };
+        const status = new SharedStatus();
+        status.publish({ monoMs, wallMs }, 0);
+        const shown = inOtherThread(status).validUntil() ?? { monoMs: -1, wallMs: -1 };
         for (const [now, then] of [
           [shown.monoMs, monoMs],
           [shown.wallMs, wallMs],
@@ -52,22 +52,22 @@ describe("SharedStatus", () => {
     );
   });
 
-  it("half of an update is never more than either whole: a reader between two stores sees the sooner end", () => {
-    const board = new SharedStatus();
-    const cells = new BigInt64Array(board.buffer);
-    board.publish({ monoMs: 10, wallMs: 20 }, 0);
+  it("never shows more time between the two stores of an update than before or after it", () => {
+    const status = new SharedStatus();
+    const cells = new BigInt64Array(status.buffer);
+    status.publish({ monoMs: 10, wallMs: 20 }, 0);
     // A renewal of which only the first store has been made.
     cells[0] = 30_000n;
-    expect(elsewhere(board).validUntil()).toEqual({ monoMs: 30, wallMs: 20 });
+    expect(inOtherThread(status).validUntil()).toEqual({ monoMs: 30, wallMs: 20 });
     // The first store of a term's end: nothing may run any more.
-    board.publish({ monoMs: 30, wallMs: 40 }, 0);
+    status.publish({ monoMs: 30, wallMs: 40 }, 0);
     const before = cells[1];
-    board.publish(undefined, 0);
+    status.publish(undefined, 0);
     cells[1] = before as bigint;
-    expect(elsewhere(board).validUntil()).toBeUndefined();
+    expect(inOtherThread(status).validUntil()).toBeUndefined();
     // The first store of a new term: not yet.
     cells[0] = 50_000n;
     cells[1] = -(2n ** 62n);
-    expect(elsewhere(board).validUntil()?.wallMs).toBe(Number.NEGATIVE_INFINITY);
+    expect(inOtherThread(status).validUntil()?.wallMs).toBe(Number.NEGATIVE_INFINITY);
   });
 });
