@@ -1,6 +1,7 @@
 /** Legacy locks, which client-go used before Leases existed. The record is JSON in an annotation. */
 import type { LeaderRecord } from "@tenure/core";
-import { type KubeObject, type ObjectKind, ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
+import { ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
 import { type RawRecord, readRecord, UnreadableRecord } from "./record-fields.ts";
 
 export const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader";

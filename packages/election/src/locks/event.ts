@@ -1,8 +1,8 @@
 import { systemClock, systemRandom } from "@tenure/base";
 import type { LockView } from "@tenure/core";
-import type { KubeObject, ObjectKind } from "./object-lock.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
 
-export interface EventFacts {
+interface EventFacts {
   readonly kind: ObjectKind;
   readonly namespace: string;
   readonly name: string;

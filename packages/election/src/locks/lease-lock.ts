@@ -1,5 +1,6 @@
 import type { LeaderRecord } from "@tenure/core";
-import { type KubeObject, type ObjectKind, ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
+import { ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
 import { readRecord } from "./record-fields.ts";
 
 const lease: ObjectKind = {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import { LeaseLock } from "./lease-lock.ts";
-import type { KubeObject } from "./object-lock.ts";
+import type { KubeObject } from "./object-kind.ts";
 
 describe("watch", () => {
   function watching() {

@@ -9,7 +9,7 @@ import { ConfigMapLock, EndpointsLock } from "./annotation-lock.ts";
 import { LeaseLock } from "./lease-lock.ts";
 import { lockFromSpec } from "./lock-from-spec.ts";
 import { MigrationLock } from "./migration-lock.ts";
-import type { KubeObject } from "./object-lock.ts";
+import type { KubeObject } from "./object-kind.ts";
 
 const { signal } = new AbortController();
 const path = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/lock";

@@ -11,6 +11,7 @@ import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
 import { answerFromError, failureFromError } from "./answers.ts";
 import { eventFor } from "./event.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
 import { ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
 import { watchShared } from "./shared-watch.ts";
@@ -33,32 +34,6 @@ export interface ObjectLockOptions {
    * @default false
    */
   readonly shareWatch?: boolean;
-}
-
-/** The API path of a kind of object, and how to read and write the record in it. */
-export interface ObjectKind {
-  readonly kind: string;
-  readonly apiVersion: string;
-  /** `/api/v1` or `/apis/GROUP/VERSION`. */
-  readonly root: string;
-  readonly plural: string;
-  read(object: KubeObject): LeaderRecord;
-  /** A copy of the object with this record; everything else is unchanged. */
-  write(object: KubeObject, record: LeaderRecord): KubeObject;
-}
-
-export interface KubeObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly [field: string]: unknown;
 }
 
 /** The API server sends a bookmark about every minute, so a stream that is silent for this long is dead. */

@@ -7,10 +7,10 @@
  * a candidate reads its lock after it has subscribed.
  */
 import type { KubeClient, WatchEvent, WatchRequest } from "@tenure/kube";
-import type { KubeObject } from "./object-lock.ts";
+import type { KubeObject } from "./object-kind.ts";
 
 /** A watch of a collection for the object with this name. */
-export type SharedWatchRequest = WatchRequest<KubeObject> & { readonly name: string };
+type SharedWatchRequest = WatchRequest<KubeObject> & { readonly name: string };
 
 interface Subscriber {
   readonly request: SharedWatchRequest;

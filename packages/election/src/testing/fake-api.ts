@@ -7,7 +7,7 @@ import {
   type WatchEvent,
   type WatchRequest,
 } from "@tenure/kube";
-import type { KubeObject } from "../locks/object-lock.ts";
+import type { KubeObject } from "../locks/object-kind.ts";
 
 export class FakeApi {
   /** The objects by path. */

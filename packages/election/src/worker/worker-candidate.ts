@@ -14,7 +14,7 @@ export interface WorkerSetup {
   readonly endOnOverrun: boolean;
 }
 
-export interface WorkerCandidateParts extends Omit<WorkerSetup, "status"> {
+interface WorkerCandidateParts extends Omit<WorkerSetup, "status"> {
   readonly onNotice: (notice: Notice) => void;
   /** The thread died. */
   readonly onError: (error: Error) => void;
