@@ -60,29 +60,29 @@ describe("events", () => {
 
   it("are not sent to a listener that was removed", async () => {
     const replica = await newLeadingReplica();
-    let heard = 0;
-    const off = replica.election.on("renewed", () => heard++);
+    let calls = 0;
+    const off = replica.election.on("renewed", () => calls++);
     await replica.clock.pass(3_500);
     off();
     await replica.clock.pass(9_000);
-    expect(heard).toBe(1);
+    expect(calls).toBe(1);
   });
 
   it("continue for other listeners if one throws, which becomes a warning", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const replica = newReplica();
-    const heard: string[] = [];
+    const calls: string[] = [];
     for (const name of ["term-started", "leader-changed", "renewed", "term-ended"] as const) {
       replica.election.on(name, () => {
         throw new Error(`${name} listener`);
       });
-      replica.election.on(name, () => heard.push(name));
+      replica.election.on(name, () => calls.push(name));
     }
     replica.run();
     await replica.clock.pass(4_000);
     replica.stop();
     await replica.clock.pass(10);
-    expect(heard).toEqual(["term-started", "leader-changed", "renewed", "term-ended", "leader-changed"]);
+    expect(calls).toEqual(["term-started", "leader-changed", "renewed", "term-ended", "leader-changed"]);
     expect(warn).toHaveBeenCalledTimes(5);
     expect(warn.mock.calls[0]?.[0]).toMatch(/^Error: term-started listener/);
     warn.mockRestore();

@@ -1,5 +1,5 @@
 /**
- * A lock in memory, for tests with real elections in virtual time. `MemoryServer` stores the lock and takes the part of the
+ * A lock in memory, for tests with real elections in virtual time. `MemoryServer` stores the lock and stands in for the
  * API server: writes are compare-and-swap, and watchers learn of each change. Each candidate has its own `MemoryLock`, a
  * connection to the server that the test can slow down, cut, or make fail in any other way.
  */
@@ -124,7 +124,7 @@ export class MemoryLock implements Lock {
     this.server = server;
   }
 
-  /** Cuts the connection, or restores it. The watch is not told, as if a router dropped all packets. */
+  /** Cuts the connection, or restores it. The watch gets no notification, as if a router dropped all packets. */
   cut(isCut = true): void {
     this.fault = isCut ? () => "hang" : undefined;
   }

@@ -74,7 +74,7 @@ class SharedWatch {
       const onAbort = () => subscriber.end();
       sameName.add(subscriber);
       signal.addEventListener("abort", onAbort, { once: true });
-      // Not at once: a watch of its own does not call back before the call that starts it returns either.
+      // Asynchronous, as with a separate watch, which does not call back within the call that starts it either.
       void Promise.resolve().then(() => {
         const call = this.#notifyOfState;
         if (call && !subscriber.knowsState) this.#notifyState(subscriber, call);
