@@ -1,11 +1,11 @@
-// Whole elections with every kind of lock, on the sandbox and on a real API server.
+// Elections with every kind of lock, on the sandbox and on a real API server.
 
 import { Election, type ElectionOptions, type Lock } from "@tenure/election";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget, lockKinds } from "./locks-target.ts";
 import type { Body, Target } from "./target.ts";
 
-/** Long deadlines for loaded machines: no test waits for an expiry. Frequent renewals, so that tests see them. */
+/** A long lease for slow machines, because no test waits until it expires. Renewed often, so that tests see renewals. */
 const timings = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms", renewInterval: "200ms" };
 
 let connection: LockTarget;
@@ -17,15 +17,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => connection?.close());
 
-describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ places, make }) => {
+describe.each(lockKinds)("elections with a $kind", { timeout: 30_000 }, ({ places, make }) => {
   const name = "my-lock";
   let namespace: string;
   let paths: string[];
   let leaders: string[];
   let mostLeaders: number;
-  let members: Member[];
+  let replicas: Replica[];
 
-  interface Member {
+  interface Replica {
     readonly election: Election;
     readonly tokens: bigint[];
     readonly ended: string[];
@@ -39,10 +39,10 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     paths = places.map((place) => place.path(namespace, name));
     leaders = [];
     mostLeaders = 0;
-    members = [];
+    replicas = [];
   });
   afterEach(async () => {
-    await Promise.all(members.map((member) => member.stop()));
+    await Promise.all(replicas.map((replica) => replica.stop()));
     expect(mostLeaders).toBeLessThanOrEqual(1);
   });
 
@@ -50,7 +50,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     identity: string,
     kubeconfig = connection.kubeconfig,
     options: Partial<ElectionOptions> = {},
-  ): Member {
+  ): Replica {
     const lock: Lock = make({ name, namespace, kubeconfig });
     const election = new Election({ ...timings, lock, identity, onOverrun: "report", ...options });
     const tokens: bigint[] = [];
@@ -74,51 +74,51 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
       shutdown.abort();
       await done.catch(() => {});
     };
-    const member = { election, tokens, ended, errors, done, stop };
-    members.push(member);
-    return member;
+    const replica = { election, tokens, ended, errors, done, stop };
+    replicas.push(replica);
+    return replica;
   }
 
   const stored = (): Promise<Body[]> =>
     Promise.all(paths.map(async (path) => (await target.request("GET", path)).body));
-  const leads = (member: Member, term = 1) =>
+  const leads = (replica: Replica, term = 1) =>
     eventually(
-      () => member.tokens.length >= term && member.election.term !== undefined,
+      () => replica.tokens.length >= term && replica.election.term !== undefined,
       `term ${term} begins`,
     );
 
-  it("one of three candidates leads, a step-down and a stop hand over, and tokens increase", async () => {
+  it("one of three works, and hands over by a step-down and by a stop, with growing tokens", async () => {
     const first = start("a");
     await leads(first);
     const others = [start("b"), start("c")];
     await eventually(
       () => others.every(({ election }) => election.leader !== undefined),
-      "the others know the leader",
+      "the others know who leads",
     );
     first.election.stepDown({ cooldown: "20s" });
-    await eventually(() => others.some(({ tokens }) => tokens.length > 0), "another candidate leads");
-    const second = others.find(({ tokens }) => tokens.length > 0) as Member;
-    const third = others.find((member) => member !== second) as Member;
+    await eventually(() => others.some(({ tokens }) => tokens.length > 0), "another one leads");
+    const second = others.find(({ tokens }) => tokens.length > 0) as Replica;
+    const third = others.find((replica) => replica !== second) as Replica;
     await second.stop();
     await leads(third);
     expect([first.ended, second.ended]).toEqual([["step-down released"], ["shutdown released"]]);
-    const tokens = [first, second, third].flatMap((member) => member.tokens);
+    const tokens = [first, second, third].flatMap((replica) => replica.tokens);
     expect(tokens).toEqual([...tokens].sort((x, y) => (x < y ? -1 : 1)));
     expect(new Set(tokens).size).toBe(3);
     expect([first, second, third].flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it("deleting the lock ends the term immediately, and the next term has a higher token", async () => {
-    const member = start("a");
-    await leads(member);
+  it("the term ends at once if the lock is deleted, and the next one has a higher token", async () => {
+    const replica = start("a");
+    await leads(replica);
     await Promise.all(paths.map((path) => target.request("DELETE", path)));
-    await eventually(() => member.ended.length > 0, "the term ends");
-    expect(member.ended[0]).toMatch(/^(lock-deleted|taken-over)$/);
-    await leads(member, 2);
-    expect(member.tokens[1]).toBeGreaterThan(member.tokens[0] as bigint);
+    await eventually(() => replica.ended.length > 0, "the term ends");
+    expect(replica.ended[0]).toMatch(/^(lock-deleted|taken-over)$/);
+    await leads(replica, 2);
+    expect(replica.tokens[1]).toBeGreaterThan(replica.tokens[0] as bigint);
   });
 
-  it("labels and annotations of others survive acquisition, renewals and release", async () => {
+  it("labels and annotations of others are kept on acquisition, renewal and release", async () => {
     const before = start("before");
     await leads(before);
     await before.stop();
@@ -128,13 +128,13 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
         target.request("PATCH", path, { metadata: theirs }, { contentType: "application/merge-patch+json" }),
       ),
     );
-    const member = start("a");
-    await leads(member);
+    const replica = start("a");
+    await leads(replica);
     let renewals = 0;
-    member.election.on("renewed", () => renewals++);
+    replica.election.on("renewed", () => renewals++);
     await eventually(() => renewals >= 2, "two renewals");
     for (const { metadata } of await stored()) expect(metadata).toMatchObject(theirs);
-    await member.stop();
+    await replica.stop();
     for (const { metadata, spec } of await stored()) {
       expect(metadata).toMatchObject(theirs);
       const json = metadata.annotations["control-plane.alpha.kubernetes.io/leader"];
@@ -142,34 +142,33 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     }
   });
 
-  it("an operator can pause, resume and hand over to a chosen candidate with annotations", async () => {
+  it("an operator pauses, resumes and transfers leadership with annotations", async () => {
     const first = start("a");
     await leads(first);
     const [second, third] = [start("b"), start("c")];
     await eventually(
       () => [second, third].every(({ election }) => election.leader === "a"),
-      "the others know the leader",
+      "the others know who leads",
     );
     await order({ "tenure.dev/paused": "true" });
-    await eventually(() => leaders.length === 0 && first.election.leader === undefined, "there is no leader");
+    await eventually(() => leaders.length === 0 && first.election.leader === undefined, "nobody leads");
     expect(first.ended).toEqual(["step-down released"]);
     await order({ "tenure.dev/paused": null });
-    await eventually(() => leaders.length === 1, "there is a leader again");
+    await eventually(() => leaders.length === 1, "somebody leads again");
     const [leader] = leaders;
     const chosen = leader === "c" ? second : third;
     await order({ "tenure.dev/transfer": `${await transitions()}/${chosen === third ? "c" : "b"}` });
     await leads(chosen);
-    // Only the chosen candidate leads.
     expect(leaders).toEqual([chosen === third ? "c" : "b"]);
     await order({ "tenure.dev/step-down": await transitions() });
     await eventually(() => chosen.ended.length > 0, "it steps down");
     expect(chosen.ended).toEqual(["step-down released"]);
   });
 
-  /** Sets annotations on the lock. Null removes one. */
+  /** Sets annotations on the lock; null removes one. */
   async function order(annotations: Record<string, string | null>): Promise<void> {
     const contentType = "application/merge-patch+json";
-    // An operator only needs the newer object of a lock with two objects.
+    // With a MigrationLock, an operator needs to know only the new object.
     const path = paths.at(-1) as string;
     await target.request("PATCH", path, { metadata: { annotations } }, { contentType });
   }
@@ -180,47 +179,44 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     return String(json ? JSON.parse(json).leaderTransitions : lock?.spec.leaseTransitions);
   }
 
-  it("get, update and watch on the name, and create, are sufficient", async () => {
+  it("get, update and watch on the name, and create, are enough permissions", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
-    const member = start("a", kubeconfig);
-    await leads(member);
+    const replica = start("a", kubeconfig);
+    await leads(replica);
     const other = start("b", kubeconfig);
-    await eventually(
-      () => other.election.leader === "a" || other.errors.length > 0,
-      "the other candidate waits",
-    );
-    await member.stop();
+    await eventually(() => other.election.leader === "a" || other.errors.length > 0, "the other one waits");
+    await replica.stop();
     await leads(other);
     await other.stop();
-    expect([...member.errors, ...other.errors]).toEqual([]);
+    expect([...replica.errors, ...other.errors]).toEqual([]);
   });
 
   it.each(["get", "create", "update", "watch"])(
     "without %s an error names the missing rule",
     async (verb) => {
       const kubeconfig = await connection.serviceAccount(namespace, rulesWithout(verb));
-      // Short, because a release without the update permission is retried until the hard deadline.
-      const member = start("a", kubeconfig, {
+      // A short lease: a lock that cannot be updated cannot be released, which is retried until the hard deadline.
+      const replica = start("a", kubeconfig, {
         leaseDuration: "2s",
         renewDeadline: "1.4s",
         retryPeriod: "300ms",
       });
-      await eventually(() => member.errors.length > 0, "an error is reported");
+      await eventually(() => replica.errors.length > 0, "an error is reported");
       const { apiGroup, resource } = places[0] as (typeof places)[number];
       const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
       const rules = places.map(
         (place) =>
           `{apiGroups: ["${place.apiGroup}"], resources: ["${place.resource}"], ${named}verbs: ["${verb}"]}`,
       );
-      expect(rules.some((rule) => member.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
+      expect(rules.some((rule) => replica.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
       const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
-      if (places.length === 1) expect(member.errors[0]).toContain(`Cannot ${verb} ${full}`);
-      // Without the watch permission the candidate polls the lock. Without another one there is no lasting term.
-      if (verb === "watch") await leads(member);
+      if (places.length === 1) expect(replica.errors[0]).toContain(`Cannot ${verb} ${full}`);
+      // Without a watch the lock is polled. Without the other verbs there is no term, or none that lasts.
+      if (verb === "watch") await leads(replica);
     },
   );
 
-  it("failWhenDenied rejects with the rule", async () => {
+  it("failWhenDenied rejects with the missing rule", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout("get"));
     await expect(start("a", kubeconfig, { failWhenDenied: true }).done).rejects.toMatchObject({
       code: "Denied",
@@ -229,9 +225,9 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
   });
 
   it("announce records Events on the lock", async () => {
-    const member = start("a", connection.kubeconfig, { announce: true });
-    await leads(member);
-    await member.stop();
+    const replica = start("a", connection.kubeconfig, { announce: true });
+    await leads(replica);
+    await replica.stop();
     const announced = async (): Promise<Body[]> =>
       (await target.request("GET", `/api/v1/namespaces/${namespace}/events`)).body.items;
     await eventually(async () => (await announced()).length === 2, "two events");
@@ -245,21 +241,21 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
         involvedObject: { kind: lock.kind, name, namespace, uid: lock.metadata.uid },
       });
     }
-    expect(member.errors).toEqual([]);
+    expect(replica.errors).toEqual([]);
   });
 
-  it("announce without the permission reports an error, and the election continues", async () => {
+  it("announce without permission emits an error, and the election goes on", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
-    const member = start("a", kubeconfig, { announce: true });
-    await leads(member);
-    await eventually(() => member.errors.length > 0, "an error is reported");
-    expect(member.errors[0]).toContain(
+    const replica = start("a", kubeconfig, { announce: true });
+    await leads(replica);
+    await eventually(() => replica.errors.length > 0, "an error is reported");
+    expect(replica.errors[0]).toContain(
       'Add to its Role: {apiGroups: [""], resources: ["events"], verbs: ["create"]}',
     );
-    expect(member.election.term?.isValid()).toBe(true);
+    expect(replica.election.term?.isValid()).toBe(true);
   });
 
-  /** The rules that an election needs, without one verb. RBAC cannot restrict create to a name. */
+  /** The rules that an election needs, without one verb. RBAC cannot limit create to a name. */
   function rulesWithout(missing?: string): object[] {
     return places.flatMap(({ apiGroup, resource }) => [
       {

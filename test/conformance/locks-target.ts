@@ -1,4 +1,4 @@
-// The lock kinds, and a kubeconfig for them: TENURE_CONFORMANCE_KUBECONFIG, or the one of a sandbox.
+// The kinds of locks, and a kubeconfig for them: of the cluster in TENURE_CONFORMANCE_KUBECONFIG, or of a sandbox.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ import { type Body, Target } from "./target.ts";
 
 export interface LockTarget {
   readonly target: Target;
-  /** Path of the kubeconfig of the administrator. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** Creates a ServiceAccount with only these rules. Returns the path of its kubeconfig. */
+  /** Path of a kubeconfig for a ServiceAccount with exactly these permissions. */
   serviceAccount(namespace: string, rules: readonly object[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -40,22 +40,20 @@ export async function connectForLocks(): Promise<LockTarget> {
     async serviceAccount(namespace, rules) {
       const name = `candidate-${++accounts}`;
       const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
-      const create = async (path: string, body: Body): Promise<Body> => {
+      const must = async (path: string, body: Body): Promise<Body> => {
         const response = await target.request("POST", path, body);
         if (response.status >= 300) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`);
         return response.body;
       };
       const metadata = { name };
-      await create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
-      await create(`${roles}/roles`, { metadata, rules });
-      await create(`${roles}/rolebindings`, {
+      await must(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
+      await must(`${roles}/roles`, { metadata, rules });
+      await must(`${roles}/rolebindings`, {
         metadata,
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
         subjects: [{ kind: "ServiceAccount", name, namespace }],
       });
-      const token = await create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
-        spec: {},
-      });
+      const token = await must(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, { spec: {} });
       const path = join(folder, `${namespace}-${name}`);
       await writeFile(path, JSON.stringify(withToken(load(text), token.status.token)), { mode: 0o600 });
       return path;
@@ -74,7 +72,7 @@ function withToken(config: Body, token: string): Body {
   };
 }
 
-/** The resource of one object of a lock. */
+/** The API path of one object of a lock. */
 export interface Place {
   readonly apiGroup: string;
   readonly resource: string;
@@ -120,17 +118,17 @@ export function record(holderIdentity: string, renewedAt = 0): LeaderRecord {
   };
 }
 
-/** The view in an answer. Throws if it has none. */
+/** The view in an answer. Throws if there is none. */
 export function viewIn(answer: { kind: string; view?: LockView }): LockView {
-  if (!answer.view) throw new Error(`expected the lock to be found: ${JSON.stringify(answer)}`);
+  if (!answer.view) throw new Error(`the lock was not found: ${JSON.stringify(answer)}`);
   return answer.view;
 }
 
-/** Waits until a condition holds. Fails after 15 seconds. */
+/** Waits until the condition holds. Rejects if it does not hold in time. */
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const end = performance.now() + 15_000;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`timed out waiting until ${what}`);
+    if (performance.now() > end) throw new Error(`did not happen within 15 s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,4 +1,4 @@
-// The contract of a lock (packages/election/src/lock.ts), for every kind, on the sandbox and on a real API server.
+// The contract of a lock (packages/election/src/lock.ts) for every kind of lock, on the sandbox and on a real API server.
 
 import type { Answer, LockView } from "@tenure/core";
 import type { Lock, LockObserver } from "@tenure/election";
@@ -47,7 +47,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   const wins = (answers: readonly Answer[]) => answers.filter((answer) => answer.kind === "found").length;
 
   describe("a write is compare-and-swap", () => {
-    it("creates a missing lock, and a read returns what was written", async () => {
+    it("creates a lock that does not exist, and reads back what was written", async () => {
       expect(await lock.read(signal)).toEqual({ kind: "absent" });
       const written = await create();
       expect(written.record).toEqual(record("a"));
@@ -61,7 +61,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("a");
     });
 
-    it("succeeds on the version that was read, and conflicts on any other", async () => {
+    it("changes the lock only if it has not changed since it was read", async () => {
       const first = await create("a");
       const second = viewIn(await lock.write(record("a", 3), first, signal));
       expect(second.record).toEqual(record("a", 3));
@@ -71,7 +71,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("b");
     });
 
-    it("conflicts if only fields outside the record changed", async () => {
+    it("does not overwrite a lock of which only the labels changed", async () => {
       const before = await create("a");
       await patch({ metadata: { labels: { touched: "yes" } } });
       expect(await lock.write(record("b"), before, signal)).toEqual({ kind: "conflict" });
@@ -84,7 +84,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await lock.read(signal)).toEqual({ kind: "absent" });
     });
 
-    it("does not mistake a recreated lock for the one that was read", async () => {
+    it("does not overwrite a new lock with the same name", async () => {
       const before = await create("a");
       await remove();
       const after = await create("b");
@@ -93,7 +93,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("b");
     });
 
-    it("exactly one of many concurrent writes over the same view succeeds", async () => {
+    it("succeeds for exactly one of many candidates that write over the same view", async () => {
       const candidates = Array.from({ length: 8 }, (_, index) => `candidate-${index}`);
       const links = candidates.map(() => make({ name, namespace, kubeconfig: connection.kubeconfig }));
       const before = await create();
@@ -106,7 +106,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe(winner);
     });
 
-    it("exactly one of many concurrent creates succeeds", async () => {
+    it("succeeds for exactly one of many candidates that create the lock", async () => {
       const links = Array.from({ length: 8 }, () =>
         make({ name, namespace, kubeconfig: connection.kubeconfig }),
       );
@@ -118,7 +118,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   });
 
   describe("a revision orders all changes", () => {
-    it("increases with every change, including deletion and re-creation, and versions differ", async () => {
+    it("grows with every change, even if the lock is deleted and created again, and versions differ", async () => {
       const views = [await create("a")];
       views.push(viewIn(await lock.write(record("a", 1), views[0], signal)));
       await patch({ metadata: { annotations: { "example.com/x": "1" } } });
@@ -131,14 +131,14 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(new Set(views.map(({ version }) => version)).size).toBe(views.length);
     });
 
-    it("does not increase on a read", async () => {
+    it("does not change by reading", async () => {
       const { version } = await create();
       expect(viewIn(await lock.read(signal)).version).toBe(version);
     });
   });
 
-  describe("data of others is kept", () => {
-    it("labels, annotations, finalizers and data survive acquisition, renewals and release", async () => {
+  describe("nothing is dropped", () => {
+    it("labels, annotations, finalizers and data of others are kept on acquisition, renewal and release", async () => {
       const labelled = make({ name, namespace, kubeconfig: connection.kubeconfig, labels: { ours: "1" } });
       let view = viewIn(await labelled.write(record("a"), undefined, signal));
       const data = kind === "ConfigMapLock" || kind === "MigrationLock" ? { data: { key: "value" } } : {};
@@ -172,7 +172,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       await patch({ metadata: { finalizers: null } });
     });
 
-    it("a release writes what client-go writes: an empty holder and a duration of one second", async () => {
+    it("a release is written as client-go writes it: no holder, and a duration of one second", async () => {
       const before = await create("a");
       await lock.write({ ...record(""), leaseDurationSeconds: 1 }, before, signal);
       for (const object of await stored()) {
@@ -185,14 +185,14 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
     });
   });
 
-  describe("every call gets an answer", () => {
-    it("when it is aborted", async () => {
+  describe("a request always gets an answer", () => {
+    it("if its signal is aborted", async () => {
       const aborted = AbortSignal.abort();
       expect(await lock.read(aborted)).toMatchObject({ kind: "failed", failure: { kind: "timeout" } });
       expect(await lock.write(record("a"), undefined, aborted)).toMatchObject({ kind: "failed" });
     });
 
-    it("when the namespace does not exist", async () => {
+    it("if the namespace does not exist", async () => {
       const elsewhere = make({ name, namespace: `${namespace}-not`, kubeconfig: connection.kubeconfig });
       expect(await elsewhere.read(signal)).toEqual({ kind: "absent" });
       expect(await elsewhere.write(record("a"), undefined, signal)).toMatchObject({
@@ -203,7 +203,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   });
 
   describe("a watch", () => {
-    it("reports every change until it is stopped", async () => {
+    it("reports every change until its signal aborts", async () => {
       let news = 0;
       let isUp = false;
       const holders: string[] = [];
@@ -236,19 +236,19 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       await eventually(() => deletions + news - beforeDeletion >= paths.length, "the deletion is reported");
       ending.abort();
       const after = news;
-      // Another watch shows when the stopped one would have reported the change.
+      // A second watch shows when the first one would have reported the change.
       let reported = 0;
-      const stillRunning = new AbortController();
-      const report = () => reported++;
-      other().watch?.({ ...observer, observed: report, changed: report }, stillRunning.signal);
+      const goingOn = new AbortController();
+      const onChange = () => reported++;
+      other().watch?.({ ...observer, observed: onChange, changed: onChange }, goingOn.signal);
       viewIn(await other().write(record("c"), undefined, signal));
       await eventually(() => reported >= paths.length, "another watch reports it");
-      stillRunning.abort();
+      goingOn.abort();
       expect(news).toBe(after);
       expect(view.record.holderIdentity).toBe("b");
     });
 
-    /** Another candidate, because a lock may not report its own writes. */
+    /** The lock of another candidate, because a MigrationLock does not report its own writes. */
     const other = () => make({ name, namespace, kubeconfig: connection.kubeconfig });
   });
 });

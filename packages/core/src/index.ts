@@ -1,4 +1,3 @@
-export { formatDuration, type Instant, parseDuration } from "@tenure/base";
 export { nextWakeMs } from "./agenda.ts";
 export { checkIdentity } from "./identity.ts";
 export { clockJumpMs, elapsedMs } from "./instant.ts";

@@ -1,27 +1,29 @@
-/** What a candidate makes of a watch: up, down, silent, defective. */
+/** How a candidate handles a watch that is up, down or defective. */
 
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { Lock, LockObserver } from "./lock.ts";
-import { newLeader, newRig, type Rig } from "./testing/rig.ts";
+import { newLeader, newRig, type Rig } from "./testing/candidates.ts";
 
-/** A candidate on a lock that `b` holds, and the watch in the hands of the test. */
-function watching(watch?: Lock["watch"]): Rig & { tell: LockObserver; readonly watchSignal: AbortSignal } {
-  let tell: LockObserver | undefined;
+/** A candidate whose lock `b` holds, with a watch that the test controls. */
+function watching(
+  watch?: Lock["watch"],
+): Rig & { observer: LockObserver; readonly watchSignal: AbortSignal } {
+  let observer: LockObserver | undefined;
   let signal: AbortSignal | undefined;
   const rig = newRig();
   rig.server.put(recordOf("b", { leaseDurationSeconds: 3_600 }));
   rig.lock.watch =
     watch ??
-    ((observer, until) => {
-      tell = observer;
+    ((given, until) => {
+      observer = given;
       signal = until;
     });
   rig.candidate.send({ type: "start" });
   return {
     ...rig,
-    get tell() {
-      return tell as LockObserver;
+    get observer() {
+      return observer as LockObserver;
     },
     get watchSignal() {
       return signal as AbortSignal;
@@ -36,19 +38,19 @@ const readsIn = async ({ lock, clock }: Rig, ms: number): Promise<number> => {
 };
 
 describe("a watch", () => {
-  it("that is up makes polling unnecessary, one that is down brings it back", async () => {
+  it("that is up replaces polling; polling resumes when it is down", async () => {
     const rig = watching();
-    rig.tell.up();
+    rig.observer.up();
     await rig.clock.pass(5);
     expect(await readsIn(rig, 60_000)).toBe(0);
-    rig.tell.down(undefined);
+    rig.observer.down(undefined);
     expect(await readsIn(rig, 60_000)).toBeGreaterThanOrEqual(29);
-    rig.tell.up();
+    rig.observer.up();
     await rig.clock.pass(5);
     expect(await readsIn(rig, 60_000)).toBe(0);
   });
 
-  it("that the lock does not have is made up for by reading every retryPeriod", async () => {
+  it("that the lock does not support is replaced by a read every retryPeriod", async () => {
     const { clock, lock, server, candidate } = newRig();
     lock.watch = undefined as unknown as typeof lock.watch;
     server.put(recordOf("b"));
@@ -57,21 +59,21 @@ describe("a watch", () => {
     expect(lock.requests.map(({ kind }) => kind)).toEqual(Array(6).fill("read"));
   });
 
-  it("that reports a release is acted on within milliseconds", async () => {
+  it("that reports a release makes the candidate acquire within milliseconds", async () => {
     const rig = watching();
-    rig.tell.up();
+    rig.observer.up();
     await rig.clock.pass(500);
-    rig.tell.observed(rig.server.put(recordOf("", { leaseDurationSeconds: 1 })));
+    rig.observer.observed(rig.server.put(recordOf("", { leaseDurationSeconds: 1 })));
     await rig.clock.pass(10);
     expect(rig.server.holder).toBe("a");
   });
 
   it("that reports a deletion ends the term at once", async () => {
-    const { clock, server, heard } = await newLeader();
-    heard();
+    const { clock, server, newNotices } = await newLeader();
+    newNotices();
     server.delete();
     await clock.pass(1);
-    expect(heard()).toEqual(["term-lost", "term-expired", "leader-changed"]);
+    expect(newNotices()).toEqual(["term-lost", "term-expired", "leader-changed"]);
   });
 
   it("that reports another holder ends the term at once", async () => {
@@ -81,26 +83,26 @@ describe("a watch", () => {
     expect(notices).toContainEqual({ type: "term-lost", reason: "taken-over" });
   });
 
-  it("that only knows that something changed makes the candidate read", async () => {
+  it("that reports an unspecified change makes the candidate read", async () => {
     const rig = watching();
-    rig.tell.up();
+    rig.observer.up();
     await rig.clock.pass(5);
     rig.server.put(recordOf("c", { leaseDurationSeconds: 3_600 }));
     expect(rig.candidate.leader()).toBe("b");
     const before = rig.lock.requests.length;
-    rig.tell.changed();
+    rig.observer.changed();
     await rig.clock.pass(5);
     expect(rig.lock.requests.length - before).toBe(1);
     expect(rig.candidate.leader()).toBe("c");
   });
 
-  it("that fails is reported with its reason; one that ends without is not", async () => {
+  it("that goes down is reported only if there is a failure", async () => {
     const rig = watching();
     await rig.clock.pass(5);
-    rig.heard();
-    rig.tell.down(undefined);
-    expect(rig.heard()).toEqual([]);
-    rig.tell.down({ kind: "denied", message: "may not watch" });
+    rig.newNotices();
+    rig.observer.down(undefined);
+    expect(rig.newNotices()).toEqual([]);
+    rig.observer.down({ kind: "denied", message: "may not watch" });
     expect(rig.notices.at(-1)).toEqual({
       type: "watch-failed",
       failure: { kind: "denied", message: "may not watch" },
@@ -117,32 +119,32 @@ describe("a watch", () => {
     expect(await readsIn(rig, 60_000)).toBeGreaterThanOrEqual(29);
   });
 
-  it("is started once, however often the candidate is told to start", async () => {
+  it("is started once, even if the candidate is started twice", async () => {
     const { clock, candidate, server } = await newLeader();
     candidate.send({ type: "start" });
     await clock.pass(5);
     expect(server.watchers).toBe(1);
   });
 
-  it("ends with the run, and what it says afterwards is not heard", async () => {
+  it("ends with the run, and its later calls are ignored", async () => {
     const rig = watching();
-    rig.tell.up();
+    rig.observer.up();
     await rig.clock.pass(5);
     rig.candidate.send({ type: "stop" });
     expect(rig.watchSignal.aborted).toBe(true);
     const before = rig.candidate.state;
-    rig.heard();
-    rig.tell.observed(rig.server.put(recordOf("c")));
-    rig.tell.deleted(99n);
-    rig.tell.changed();
-    rig.tell.down({ kind: "server", message: "late" });
-    rig.tell.up();
+    rig.newNotices();
+    rig.observer.observed(rig.server.put(recordOf("c")));
+    rig.observer.deleted(99n);
+    rig.observer.changed();
+    rig.observer.down({ kind: "server", message: "late" });
+    rig.observer.up();
     expect(rig.candidate.state).toBe(before);
-    expect(rig.heard()).toEqual([]);
+    expect(rig.newNotices()).toEqual([]);
   });
 
   it("ends when the candidate is refused", async () => {
-    const { clock, server, candidate, heard } = newRig();
+    const { clock, server, candidate, newNotices } = newRig();
     candidate.send({ type: "start" });
     server.put(recordOf("a", { renewTime: "1" }));
     await clock.pass(5);
@@ -150,16 +152,16 @@ describe("a watch", () => {
     await clock.pass(5);
     server.put(recordOf("a", { renewTime: "3" }));
     await clock.pass(5);
-    expect(heard()).toContain("refused");
+    expect(newNotices()).toContain("refused");
     expect([server.watchers, clock.armed]).toEqual([0, 0]);
   });
 
-  it("that is faster than the answer to the write starts the same term, once", async () => {
+  it("that is faster than the answer to the write starts the term only once", async () => {
     const rig = newRig();
     rig.server.watchDelayMs = 0;
     rig.candidate.send({ type: "start" });
     await rig.clock.pass(10_000);
-    expect(rig.heard().filter((type) => type === "term-started")).toHaveLength(1);
+    expect(rig.newNotices().filter((type) => type === "term-started")).toHaveLength(1);
     expect(rig.server.log).toEqual(["won by a", ...Array(3).fill("renewed by a")]);
   });
 });

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { LockView } from "@tenure/core";
+import { type LockView, resolveTimings } from "@tenure/core";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
-import { config, newLeader, newRig } from "./testing/rig.ts";
+import { config, newLeader, newRig } from "./testing/candidates.ts";
 
 describe("effects", () => {
-  it("a candidate reads, creates the lock, and tells its owner in order", async () => {
+  it("reads, creates the lock, and notifies the owner in order", async () => {
     const { clock, lock, server, candidate, notices } = newRig();
     candidate.send({ type: "start" });
     await clock.pass(5);
@@ -20,36 +20,36 @@ describe("effects", () => {
     ]);
   });
 
-  it("renews at the interval of the timings, and only one timer beside the check of the clocks is armed", async () => {
+  it("renews at the renew interval with only one timer besides the clock check", async () => {
     const { clock, server } = await newLeader();
     await clock.pass(30_000);
     expect(server.log).toEqual(["won by a", ...Array(10).fill("renewed by a")]);
     expect(clock.armed).toBe(2);
   });
 
-  it("leaves nothing behind when it has stopped: no timer, no watch", async () => {
-    const { clock, server, candidate, heard } = await newLeader();
+  it("leaves no timer and no watch after it stops", async () => {
+    const { clock, server, candidate, newNotices } = await newLeader();
     candidate.send({ type: "stop" });
     candidate.send({ type: "work-stopped", cooldownMs: 0 });
     await clock.pass(5);
-    expect(heard().slice(-4)).toEqual(["term-ending", "term-ended", "leader-changed", "stopped"]);
+    expect(newNotices().slice(-4)).toEqual(["term-ending", "term-ended", "leader-changed", "stopped"]);
     expect(server.log.at(-1)).toBe("released");
     expect([clock.armed, server.watchers]).toEqual([0, 0]);
   });
 
-  it("runs again after it has stopped", async () => {
-    const { clock, candidate, server, heard } = await newLeader();
+  it("can start again after it stops", async () => {
+    const { clock, candidate, server, newNotices } = await newLeader();
     candidate.send({ type: "stop" });
     candidate.send({ type: "work-stopped", cooldownMs: 0 });
     await clock.pass(5);
-    heard();
+    newNotices();
     candidate.send({ type: "start" });
     await clock.pass(5);
-    expect(heard()).toContain("term-started");
+    expect(newNotices()).toContain("term-started");
     expect(server.watchers).toBe(1);
   });
 
-  it("tells after every step until when the work may run, before it tells anything else", async () => {
+  it("calls onStep before the notices of each step", async () => {
     const order: string[] = [];
     const rig = newRig(
       { onStep: () => order.push(`step ${rig.candidate.validUntil() !== undefined}`) },
@@ -66,8 +66,8 @@ describe("effects", () => {
   });
 });
 
-describe("commands from inside a notice", () => {
-  it("wait for the end of the step: what the step tells comes first, and the state is not changed under it", async () => {
+describe("commands sent while handling a notice", () => {
+  it("wait until the step has sent its notices", async () => {
     const phases: string[] = [];
     const rig = newRig({}, ({ type }, self) => {
       if (type !== "term-started") return;
@@ -76,19 +76,19 @@ describe("commands from inside a notice", () => {
     });
     rig.candidate.send({ type: "start" });
     await rig.clock.pass(5);
-    expect(rig.heard()).toEqual(["term-started", "leader-changed", "term-ending"]);
+    expect(rig.newNotices()).toEqual(["term-started", "leader-changed", "term-ending"]);
     expect([...phases, rig.candidate.state.phase.name]).toEqual(["leading", "draining"]);
   });
 
-  it("several of them are performed in the order in which they were sent", async () => {
-    const { clock, candidate, server, heard } = newRig({}, ({ type }, self) => {
+  it("are performed in the order they were sent", async () => {
+    const { clock, candidate, server, newNotices } = newRig({}, ({ type }, self) => {
       if (type !== "term-started") return;
       self.send({ type: "stop" });
       self.send({ type: "work-stopped", cooldownMs: 0 });
     });
     candidate.send({ type: "start" });
     await clock.pass(10);
-    expect(heard()).toEqual([
+    expect(newNotices()).toEqual([
       "term-started",
       "leader-changed",
       "term-ending",
@@ -101,7 +101,7 @@ describe("commands from inside a notice", () => {
 });
 
 describe("requests", () => {
-  it("one that nobody waits for any more is aborted, and its late answer does no harm", async () => {
+  it("abort on timeout, and a late answer has no effect", async () => {
     const { clock, lock, server, candidate } = newRig();
     lock.fault = (request) => (lock.requests.indexOf(request) === 0 ? "hold" : undefined);
     candidate.send({ type: "start" });
@@ -119,7 +119,18 @@ describe("requests", () => {
     expect(server.log).toEqual(["won by a"]);
   });
 
-  it("a late sight of the lock is news", async () => {
+  it("carry the time limit of core, which can be longer than an HTTP client's default", async () => {
+    const timings = resolveTimings({ preset: "low-load" });
+    const { clock, lock } = await newLeader({ config: { ...config, timings } });
+    await clock.pass(timings.renewIntervalMs);
+    expect(lock.requests.map(({ kind, timeoutMs }) => [kind, timeoutMs])).toEqual([
+      ["read", 11_250],
+      ["write", 11_250],
+      ["write", 11_250],
+    ]);
+  });
+
+  it("use a late answer that shows the lock", async () => {
     const { clock, lock, server, candidate } = newRig();
     server.put(recordOf("b"));
     lock.fault = () => "hold";
@@ -131,8 +142,8 @@ describe("requests", () => {
     expect(candidate.leader()).toBe("b");
   });
 
-  it("a write whose answer got lost after it was committed is recognised by the next sight of it", async () => {
-    const { clock, lock, server, candidate, heard } = newRig();
+  it("recognise a committed write whose answer was lost when the lock is seen again", async () => {
+    const { clock, lock, server, candidate, newNotices } = newRig();
     lock.fault = ({ kind }) => (kind === "write" ? "lose-answer" : undefined);
     candidate.send({ type: "start" });
     await clock.pass(10);
@@ -140,11 +151,11 @@ describe("requests", () => {
     expect(candidate.state.phase.name).toBe("campaigning");
     lock.fault = undefined;
     await clock.pass(2_900);
-    expect(heard()).toEqual(["failed", "term-started", "leader-changed"]);
+    expect(newNotices()).toEqual(["failed", "term-started", "leader-changed"]);
     expect(server.holder).toBe("a");
   });
 
-  it.each(["reject", "throw"] as const)("a lock that %ss does not stop it", async (fault) => {
+  it.each(["reject", "throw"] as const)("are retried if the lock %ss", async (fault) => {
     const { clock, lock, candidate, notices, server } = newRig();
     lock.fault = () => fault;
     candidate.send({ type: "start" });
@@ -160,21 +171,21 @@ describe("requests", () => {
     expect(server.log).toEqual(["won by a"]);
   });
 
-  it("a leader whose lock throws loses its term in time, and not before", async () => {
-    const { clock, lock, heard } = await newLeader();
-    heard();
+  it("that throw make a leader lose its term at the renew deadline, not earlier", async () => {
+    const { clock, lock, newNotices } = await newLeader();
+    newNotices();
     lock.fault = () => "throw";
     await clock.pass(config.timings.renewDeadlineMs - 10);
-    expect(heard()).not.toContain("term-lost");
+    expect(newNotices()).not.toContain("term-lost");
     await clock.pass(10);
-    expect(heard()).toContain("term-lost");
+    expect(newNotices()).toContain("term-lost");
     await clock.pass(config.timings.hardDeadlineMs - config.timings.renewDeadlineMs);
-    expect(heard()).toContain("overrun");
+    expect(newNotices()).toContain("overrun");
   });
 });
 
 describe("an owner that throws", () => {
-  it("does not keep the candidate from renewing, nor from noticing that it lost", async () => {
+  it("does not stop the candidate from renewing or from noticing a loss", async () => {
     const { clock, lock, server, candidate } = await newLeader({}, ({ type }) => {
       if (type === "failed") throw new Error("the owner has a defect");
     });
@@ -193,17 +204,17 @@ describe("an owner that throws", () => {
   });
 });
 
-describe("the guard against suspension", () => {
-  it("a jump of the wall clock is noticed within the check of the clocks, long before any timer", async () => {
-    const { clock, heard } = await newLeader();
+describe("clock jumps", () => {
+  it("are noticed within one clock check, long before any timer fires", async () => {
+    const { clock, newNotices } = await newLeader();
     await clock.pass(100);
-    heard();
+    newNotices();
     clock.suspend(20_000);
     await clock.pass(40);
-    expect(heard()).toEqual(["term-lost", "term-expired", "overrun", "leader-changed"]);
+    expect(newNotices()).toEqual(["term-lost", "term-expired", "overrun", "leader-changed"]);
   });
 
-  it("a clock that goes as it should is not worth a step", async () => {
+  it("cause a step only if there is one", async () => {
     let steps = 0;
     const { clock } = await newLeader({ onStep: () => steps++ });
     steps = 0;
@@ -211,7 +222,7 @@ describe("the guard against suspension", () => {
     expect(steps).toBe(0);
   });
 
-  it("watches for as long as the work may run: also while it drains and after a loss, not when it has stopped", async () => {
+  it("are checked for while the work may run: also while it drains and after a loss, but not after it stopped", async () => {
     const { clock, lock, candidate } = await newLeader();
     candidate.send({ type: "step-down", cooldownMs: 60_000 });
     expect(clock.dueInMs[0]).toBeLessThanOrEqual(40);
@@ -231,9 +242,9 @@ describe("the guard against suspension", () => {
 });
 
 describe("a timer", () => {
-  it("that fires a little early is armed again: nothing else would wake the candidate", async () => {
-    const { clock, server, heard } = await newLeader();
-    heard();
+  it("that fires slightly early is armed again", async () => {
+    const { clock, server, newNotices } = await newLeader();
+    newNotices();
     const { at } = clock;
     let isEarly = true;
     clock.at = (monoMs, callback) => {
@@ -244,12 +255,12 @@ describe("a timer", () => {
     await clock.pass(10_000);
     expect(isEarly).toBe(false);
     expect(server.log.length).toBeGreaterThanOrEqual(4);
-    expect(heard()).not.toContain("term-lost");
+    expect(newNotices()).not.toContain("term-lost");
   });
 });
 
 describe("many terms", () => {
-  it("leave no timer, watch or request behind", async () => {
+  it("leave no timer, watch or request", async () => {
     const { clock, lock, server, candidate } = newRig({}, ({ type }, self) => {
       if (type === "term-started") self.send({ type: "work-stopped", cooldownMs: 0 });
     });
@@ -263,7 +274,7 @@ describe("many terms", () => {
   });
 });
 
-it("keeps nothing of a request that was answered or given up", async () => {
+it("keeps no reference to a request that was answered or aborted", async () => {
   const { candidate, clock, lock, server } = newRig();
   server.put(recordOf("b", { leaseDurationSeconds: 3_600 }));
   const signals: WeakRef<AbortSignal>[] = [];
@@ -287,20 +298,20 @@ it("keeps nothing of a request that was answered or given up", async () => {
   expect(signals.filter((signal) => signal.deref()).length).toBeLessThanOrEqual(1);
 });
 
-describe("questions", () => {
-  it("who leads is asked of the clock", async () => {
+describe("queries", () => {
+  it("leader() respects the expiry of the lease", async () => {
     const { clock, lock, server, candidate } = newRig();
     server.put(recordOf("b"));
     candidate.send({ type: "start" });
     await clock.pass(5);
     expect(candidate.leader()).toBe("b");
-    expect(candidate.heardAtMs()).toBe(5_001);
+    expect(candidate.lastContactMs()).toBe(5_001);
     lock.cut();
     clock.freeze(15_000);
     expect(candidate.leader()).toBeUndefined();
   });
 
-  it("after the end of a term nobody may work", async () => {
+  it("validUntil() is undefined after the end of a term", async () => {
     const { candidate, clock } = await newLeader();
     expect(candidate.validUntil()?.monoMs).toBe(5_001 + config.timings.hardDeadlineMs);
     candidate.send({ type: "work-stopped", cooldownMs: 0 });

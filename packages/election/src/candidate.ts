@@ -1,18 +1,17 @@
 /**
- * Runs the state machine of core against a lock, a clock and a random source: performs its effects, feeds it events, and
- * wakes it when it asked to be woken. Makes no decision of its own, so that what the simulator proves of core holds here.
+ * Runs the state machine of core with a lock, a clock and a random source: it performs the machine's effects, passes events to
+ * it, and wakes it when the machine asks for that. It makes no decision of its own, so whatever the simulator proves about core
+ * holds here.
  *
- * Does not know what the work is: it tells its owner what happened to the term, and is told when the work has stopped.
+ * It does not know the work: it notifies its owner of what happens to the term, and the owner reports that the work has stopped.
  */
-
-import type { Clock } from "@tenure/base";
+import { type Clock, type Instant, messageOf } from "@tenure/base";
 import {
   type Answer,
   type Config,
   type Effect,
   type Event,
   type Failure,
-  type Instant,
   initialState,
   leaderAt,
   nextWakeMs,
@@ -23,18 +22,27 @@ import {
   type WritePurpose,
 } from "@tenure/core";
 import { onClockJump } from "./clock-jumps.ts";
-import type { Engine } from "./engine.ts";
 import type { Lock, LockObserver } from "./lock.ts";
 
-/** What concerns the owner rather than the lock. */
+/** What the owner is notified of. */
 export type Notice =
   | Exclude<Effect, { type: "read" | "write" | "cancel" }>
   | { readonly type: "answered"; readonly during: "read" | WritePurpose; readonly tookMs: number }
-  /** Without a watch the lock is polled; why there is none may be something that a person can mend. */
+  /** The lock is polled while there is no watch. The failure may be one that a person has to fix, such as a missing permission. */
   | { readonly type: "watch-failed"; readonly failure: Failure };
 
-/** The events that the owner may cause. */
+/** The events that the owner may send. */
 export type Command = Extract<Event, { type: "start" | "stop" | "step-down" | "work-stopped" }>;
+
+/** What an election needs from its candidate, which runs in this thread or in a worker thread. */
+export interface CandidateHandle {
+  send(command: Command): void;
+  /** Until when the work may run, by both clocks; undefined if there is no term. */
+  validUntil(): Instant | undefined;
+  leader(): string | undefined;
+  /** When the lock last sent an answer or a watch event, in monotonic milliseconds. */
+  lastContactMs(): number;
+}
 
 export interface CandidateParts {
   readonly config: Config;
@@ -43,18 +51,18 @@ export interface CandidateParts {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly onNotice: (notice: Notice) => void;
-  /** After every step, when `validUntil` may be another one. */
+  /** Called after every step, before the notices of the step: `validUntil` may have changed. */
   readonly onStep?: () => void;
 }
 
-export class Candidate implements Engine {
+export class Candidate implements CandidateHandle {
   readonly #parts: CandidateParts;
   readonly #requests = new Map<number, AbortController>();
   readonly #queue: Event[] = [];
   #state: State = initialState;
   #isStepping = false;
   #watch: AbortController | undefined;
-  #endGuard: (() => void) | undefined;
+  #stopJumpCheck: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
 
@@ -66,12 +74,11 @@ export class Candidate implements Engine {
     return this.#state;
   }
 
-  /** Until when the term's work may run. */
   validUntil(): Instant | undefined {
     return validUntil(this.#parts.config, this.#state);
   }
 
-  heardAtMs(): number {
+  lastContactMs(): number {
     return this.#state.heardAtMs;
   }
 
@@ -84,7 +91,7 @@ export class Candidate implements Engine {
     this.#dispatch(command);
   }
 
-  /** An owner that answers a notice with a command does so within a step; such events wait for their turn. */
+  /** An owner may send a command while it handles a notice, which is within a step. Such events wait until the step is over. */
   #dispatch(event: Event): void {
     this.#queue.push(event);
     if (this.#isStepping) return;
@@ -92,10 +99,10 @@ export class Candidate implements Engine {
     try {
       for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
     } finally {
-      // Also when the owner threw: a leader without its timers would never learn that its time is over.
+      // Even if the owner threw: a leader without its timers would never notice that its term is over.
       this.#isStepping = false;
       this.#setTimer();
-      this.#guardAgainstSuspension();
+      this.#checkForClockJumps();
     }
   }
 
@@ -104,19 +111,21 @@ export class Candidate implements Engine {
     const { state, effects } = step(config, this.#state, event, clock.now(), random());
     this.#state = state;
     this.#parts.onStep?.();
-    for (const effect of effects) if (!isTheEnd(effect)) this.#perform(effect);
-    // Last, whatever else the step tells: nothing is told after the end.
-    for (const effect of effects) if (isTheEnd(effect)) this.#perform(effect);
+    // The end of the run comes last: the owner gets no notice after it.
+    for (const effect of effects) if (!isEndOfRun(effect)) this.#perform(effect);
+    for (const effect of effects) if (isEndOfRun(effect)) this.#perform(effect);
   }
 
   #perform(effect: Effect): void {
     const { lock, onNotice } = this.#parts;
     switch (effect.type) {
       case "read":
-        this.#request(effect.id, "read", (signal) => lock.read(signal));
+        this.#request(effect.id, "read", (signal) => lock.read(signal, effect.timeoutMs));
         return;
       case "write":
-        this.#request(effect.id, effect.purpose, (signal) => lock.write(effect.record, effect.over, signal));
+        this.#request(effect.id, effect.purpose, (signal) =>
+          lock.write(effect.record, effect.over, signal, effect.timeoutMs),
+        );
         return;
       case "cancel":
         this.#requests.get(effect.id)?.abort();
@@ -138,14 +147,14 @@ export class Candidate implements Engine {
     const sentMs = clock.now().monoMs;
     const controller = new AbortController();
     this.#requests.set(id, controller);
-    const answered = (answer: Answer) => {
+    const onAnswer = (answer: Answer) => {
       this.#requests.delete(id);
       if (answer.kind !== "failed")
         onNotice({ type: "answered", during, tookMs: clock.now().monoMs - sentMs });
       this.#dispatch({ type: "answer", id, answer });
     };
-    attempt(() => send(controller.signal)).then(answered, (error) => {
-      answered({ kind: "failed", failure: defectOf(error) });
+    rejectIfThrown(() => send(controller.signal)).then(onAnswer, (error) => {
+      onAnswer({ kind: "failed", failure: defectOf(error) });
     });
   }
 
@@ -153,16 +162,16 @@ export class Candidate implements Engine {
     if (this.#watch || !this.#parts.lock.watch) return;
     this.#watch = new AbortController();
     const { signal } = this.#watch;
-    const unlessStopped = (event: Event) => {
+    const dispatchUnlessStopped = (event: Event) => {
       if (!signal.aborted) this.#dispatch(event);
     };
     const observer: LockObserver = {
-      observed: (view) => unlessStopped({ type: "observed", view }),
-      deleted: (revision) => unlessStopped({ type: "deleted", revision }),
-      changed: () => unlessStopped({ type: "changed" }),
-      up: () => unlessStopped({ type: "watch-up" }),
+      observed: (view) => dispatchUnlessStopped({ type: "observed", view }),
+      deleted: (revision) => dispatchUnlessStopped({ type: "deleted", revision }),
+      changed: () => dispatchUnlessStopped({ type: "changed" }),
+      up: () => dispatchUnlessStopped({ type: "watch-up" }),
       down: (failure) => {
-        unlessStopped({ type: "watch-down" });
+        dispatchUnlessStopped({ type: "watch-down" });
         if (failure && !signal.aborted) this.#parts.onNotice({ type: "watch-failed", failure });
       },
     };
@@ -182,12 +191,12 @@ export class Candidate implements Engine {
     this.#cancelTimer = Number.isFinite(wakeMs) ? clock.at(wakeMs, () => this.#wake()) : undefined;
   }
 
-  /** While there is a term, a jump of the wall clock against the monotonic one is noticed at once. */
-  #guardAgainstSuspension(): void {
+  /** Checks for clock jumps while there is a term: timers stand still during a suspension, but the lease does not. */
+  #checkForClockJumps(): void {
     const hasTerm = termOf(this.#state) !== undefined;
-    if (hasTerm === (this.#endGuard !== undefined)) return;
-    this.#endGuard?.();
-    this.#endGuard = hasTerm
+    if (hasTerm === (this.#stopJumpCheck !== undefined)) return;
+    this.#stopJumpCheck?.();
+    this.#stopJumpCheck = hasTerm
       ? onClockJump(this.#parts.clock, () => this.#dispatch({ type: "tick" }))
       : undefined;
   }
@@ -199,12 +208,11 @@ export class Candidate implements Engine {
   }
 }
 
-function isTheEnd({ type }: Effect): boolean {
+function isEndOfRun({ type }: Effect): boolean {
   return type === "stopped" || type === "refused";
 }
 
-/** A lock that throws, as one that rejects. */
-function attempt(send: () => Promise<Answer>): Promise<Answer> {
+function rejectIfThrown(send: () => Promise<Answer>): Promise<Answer> {
   try {
     return send();
   } catch (error) {
@@ -212,7 +220,7 @@ function attempt(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** A lock that rejects has a defect; the election goes on and says so. */
+/** A lock that rejects or throws has a defect. The election reports it and goes on. */
 function defectOf(error: unknown): Failure {
-  return { kind: "server", message: error instanceof Error ? error.message : String(error) };
+  return { kind: "server", message: messageOf(error) };
 }

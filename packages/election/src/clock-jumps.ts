@@ -1,27 +1,27 @@
 /**
- * Notices that the wall clock jumped against the monotonic one: the machine was suspended, or somebody set its clock. One
- * check serves all who listen to the same clock, so that a thousand terms cost no more than one; it runs only while
- * somebody listens.
+ * Detects that the wall clock jumped relative to the monotonic clock: the machine was suspended, or somebody set its clock.
+ * All listeners of a clock share one check, so a thousand terms cost no more than one. The check runs only while there are
+ * listeners.
  *
- * Upholds its part of G1 (docs/adr/0006): a jump is told within `clockCheckMs` of running time, to every listener, also
- * when another one throws. It may tell of a jump that was just before somebody began to listen.
+ * This is a part of G1 (docs/adr/0006). Every listener is called within `defaultCheckMs` of running time after a jump, even if
+ * another listener throws. A new listener may be called for a jump that happened just before it was added.
  */
 import type { Clock, Instant } from "@tenure/base";
 import { clockJumpMs } from "@tenure/core";
 
 /**
- * How often the clocks are compared. Timers stand still while a machine is suspended, so after it a deadline would be
- * noticed late; this is well within the margin of the timings.
+ * How often the clocks are compared. Timers stand still during a suspension, so that a deadline would be noticed late; this
+ * interval is well within the safety margin of the timings.
  */
-const clockCheckMs = 40;
+const defaultCheckMs = 40;
 
 const monitors = new WeakMap<Clock, JumpMonitor>();
 
-/** Calls back after every jump of this clock. The result ends it. */
+/** Calls back after every jump of this clock. The returned function removes the listener. */
 export function onClockJump(clock: Clock, listener: () => void): () => void {
   const monitor = monitors.get(clock) ?? new JumpMonitor(clock);
   monitors.set(clock, monitor);
-  return monitor.listen(listener);
+  return monitor.add(listener);
 }
 
 class JumpMonitor {
@@ -33,37 +33,37 @@ class JumpMonitor {
     this.#clock = clock;
   }
 
-  listen(listener: () => void): () => void {
-    // Whoever listens twice is told twice.
-    const tell = () => listener();
-    this.#listeners.add(tell);
-    if (!this.#cancel) this.#checkAgain(this.#clock.now());
+  add(callback: () => void): () => void {
+    // A function of its own, so that the same callback can be added twice.
+    const listener = () => callback();
+    this.#listeners.add(listener);
+    if (!this.#cancel) this.#scheduleCheck(this.#clock.now());
     return () => {
-      this.#listeners.delete(tell);
+      this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
       this.#cancel?.();
       this.#cancel = undefined;
     };
   }
 
-  #checkAgain(before: Instant): void {
-    this.#cancel = this.#clock.at(before.monoMs + (this.#clock.jumpCheckMs ?? clockCheckMs), () => {
+  #scheduleCheck(before: Instant): void {
+    this.#cancel = this.#clock.at(before.monoMs + (this.#clock.jumpCheckMs ?? defaultCheckMs), () => {
       const now = this.#clock.now();
-      this.#checkAgain(now);
-      if (clockJumpMs(before.wallMs - before.monoMs, now) !== 0) this.#tellAll();
+      this.#scheduleCheck(now);
+      if (clockJumpMs(before.wallMs - before.monoMs, now) !== 0) this.#callListeners();
     });
   }
 
-  #tellAll(): void {
+  #callListeners(): void {
     const errors: unknown[] = [];
-    for (const tell of [...this.#listeners]) {
+    for (const listener of [...this.#listeners]) {
       try {
-        if (this.#listeners.has(tell)) tell();
+        if (this.#listeners.has(listener)) listener();
       } catch (error) {
         errors.push(error);
       }
     }
-    // As a timer of its own would have done.
+    // The error surfaces as it would from a timer of the listener's own.
     if (errors.length > 0) throw errors[0];
   }
 }

@@ -1,23 +1,23 @@
-/** What an election tells: events in order, figures, announcements, health, and who leads. */
+/** What an election reports: events, metrics, announcements, health and the leader. */
 
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
-import { MemoryServer, recordOf } from "@tenure/testkit";
+import { MemoryServer, newReplica, recordOf } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
 import type { ElectionMetrics } from "./metrics.ts";
-import { aborted, newLeadingMember, newMember } from "./testing/elections.ts";
+import { aborted, newLeadingReplica } from "./testing/replicas.ts";
 
 describe("events", () => {
-  it("come in the order in which things happened", async () => {
-    const member = newMember();
-    const { clock, server, election, events } = member;
+  it("are emitted in order", async () => {
+    const replica = newReplica();
+    const { clock, server, election, events } = replica;
     server.put(recordOf("b"));
-    member.run();
+    replica.run();
     await clock.pass(15_100);
     election.stepDown();
     await clock.pass(100);
     server.put(recordOf("c"));
     await clock.pass(100);
-    member.stop();
+    replica.stop();
     await clock.pass(10);
     expect(events).toEqual([
       "leader b",
@@ -30,17 +30,17 @@ describe("events", () => {
     ]);
   });
 
-  it("of the start come before the work begins, and of the end after it has stopped", async () => {
-    const member = newMember();
-    member.run(async ({ signal }) => {
-      member.events.push("works");
+  it("of the start are emitted before the work starts, and of the end after it stopped", async () => {
+    const replica = newReplica();
+    replica.run(async ({ signal }) => {
+      replica.events.push("works");
       await aborted(signal);
-      member.events.push("stops");
+      replica.events.push("stops");
     });
-    await member.clock.pass(10);
-    member.stop();
-    await member.clock.pass(10);
-    expect(member.events).toEqual([
+    await replica.clock.pass(10);
+    replica.stop();
+    await replica.clock.pass(10);
+    expect(replica.events).toEqual([
       "started",
       "leader a",
       "works",
@@ -50,64 +50,64 @@ describe("events", () => {
     ]);
   });
 
-  it("tell of every renewal, with its term", async () => {
-    const member = await newLeadingMember();
+  it("include every renewal, with its term", async () => {
+    const replica = await newLeadingReplica();
     const terms: unknown[] = [];
-    member.election.on("renewed", ({ term }) => terms.push(term));
-    await member.clock.pass(9_500);
-    expect(terms).toEqual([member.term, member.term, member.term]);
+    replica.election.on("renewed", ({ term }) => terms.push(term));
+    await replica.clock.pass(9_500);
+    expect(terms).toEqual([replica.term, replica.term, replica.term]);
   });
 
-  it("stop for a listener that ended itself", async () => {
-    const member = await newLeadingMember();
-    let heard = 0;
-    const off = member.election.on("renewed", () => heard++);
-    await member.clock.pass(3_500);
+  it("are not sent to a listener that was removed", async () => {
+    const replica = await newLeadingReplica();
+    let calls = 0;
+    const off = replica.election.on("renewed", () => calls++);
+    await replica.clock.pass(3_500);
     off();
-    await member.clock.pass(9_000);
-    expect(heard).toBe(1);
+    await replica.clock.pass(9_000);
+    expect(calls).toBe(1);
   });
 
-  it("a listener that throws is a warning; the election and the other listeners go on", async () => {
+  it("continue for other listeners if one throws, which becomes a warning", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const member = newMember();
-    const heard: string[] = [];
+    const replica = newReplica();
+    const calls: string[] = [];
     for (const name of ["term-started", "leader-changed", "renewed", "term-ended"] as const) {
-      member.election.on(name, () => {
+      replica.election.on(name, () => {
         throw new Error(`${name} listener`);
       });
-      member.election.on(name, () => heard.push(name));
+      replica.election.on(name, () => calls.push(name));
     }
-    member.run();
-    await member.clock.pass(4_000);
-    member.stop();
-    await member.clock.pass(10);
-    expect(heard).toEqual(["term-started", "leader-changed", "renewed", "term-ended", "leader-changed"]);
+    replica.run();
+    await replica.clock.pass(4_000);
+    replica.stop();
+    await replica.clock.pass(10);
+    expect(calls).toEqual(["term-started", "leader-changed", "renewed", "term-ended", "leader-changed"]);
     expect(warn).toHaveBeenCalledTimes(5);
     expect(warn.mock.calls[0]?.[0]).toMatch(/^Error: term-started listener/);
     warn.mockRestore();
-    expect(member.server.log.at(-1)).toBe("released");
+    expect(replica.server.log.at(-1)).toBe("released");
   });
 
-  it("a listener that rejects is a warning, too, and not the end of the process", async () => {
+  it("continue if an async listener rejects, which becomes a warning", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const member = newMember();
-    member.election.on("term-started", async () => {
+    const replica = newReplica();
+    replica.election.on("term-started", async () => {
       throw new Error("async listener");
     });
-    member.run();
-    await member.clock.pass(10);
+    replica.run();
+    await replica.clock.pass(10);
     expect(warn.mock.calls[0]?.[0]).toMatch(/^Error: async listener/);
     warn.mockRestore();
   });
 
-  it("a failed request is an error that says what could not be done, with the failure", async () => {
-    const member = newMember();
+  it("include an error for a failed request, with what could not be done and the failure", async () => {
+    const replica = newReplica();
     const errors: unknown[] = [];
-    member.election.on("error", (event) => errors.push(event));
-    member.lock.fault = () => ({ kind: "denied", message: "a is not allowed to" });
-    member.run();
-    await member.clock.pass(10);
+    replica.election.on("error", (event) => errors.push(event));
+    replica.lock.fault = () => ({ kind: "denied", message: "a is not allowed to" });
+    replica.run();
+    await replica.clock.pass(10);
     expect(errors).toEqual([
       {
         error: new Error("Cannot read lock in memory: a is not allowed to"),
@@ -116,13 +116,13 @@ describe("events", () => {
     ]);
   });
 
-  it("a watch that fails is an error, too", async () => {
-    const member = newMember();
-    member.lock.watch = (observer) => observer.down({ kind: "denied", message: "may not watch" });
-    member.run();
-    await member.clock.pass(10);
-    expect(member.events).toContain("error Cannot watch lock in memory: may not watch");
-    expect([member.isDone, member.terms.length]).toEqual([false, 1]);
+  it("include an error for a failed watch", async () => {
+    const replica = newReplica();
+    replica.lock.watch = (observer) => observer.down({ kind: "denied", message: "may not watch" });
+    replica.run();
+    await replica.clock.pass(10);
+    expect(replica.events).toContain("error Cannot watch lock in memory: may not watch");
+    expect([replica.isDone, replica.terms.length]).toEqual([false, 1]);
   });
 });
 
@@ -138,14 +138,14 @@ describe("metrics", () => {
 
   it("count terms, requests and failures", async () => {
     const metrics = spies();
-    const member = await newLeadingMember({ metrics });
-    await member.clock.pass(7_000);
-    member.lock.fault = () => ({ kind: "throttled", message: "later" });
-    await member.clock.pass(2_500);
-    member.lock.fault = undefined;
-    await member.clock.pass(500);
-    member.stop();
-    await member.clock.pass(10);
+    const replica = await newLeadingReplica({ metrics });
+    await replica.clock.pass(7_000);
+    replica.lock.fault = () => ({ kind: "throttled", message: "later" });
+    await replica.clock.pass(2_500);
+    replica.lock.fault = undefined;
+    await replica.clock.pass(500);
+    replica.stop();
+    await replica.clock.pass(10);
     expect(metrics.leading.mock.calls).toEqual([[true], [false]]);
     expect(metrics.termStarted).toHaveBeenCalledTimes(1);
     expect(metrics.termEnded.mock.calls).toEqual([["shutdown", expect.any(Number)]]);
@@ -163,7 +163,7 @@ describe("metrics", () => {
     expect(metrics.requestFailed.mock.calls[0]).toEqual(["renew", "throttled"]);
   });
 
-  it("that throw harm nothing, and are a warning", async () => {
+  it("that throw cause a warning and do not affect the election", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const fail = () => {
       throw new Error("no such label");
@@ -175,46 +175,46 @@ describe("metrics", () => {
       request: fail,
       requestFailed: fail,
     };
-    const member = await newLeadingMember({ metrics });
-    member.lock.fault = () => ({ kind: "server", message: "internal" });
-    await member.clock.pass(4_000);
-    member.lock.fault = undefined;
-    await member.clock.pass(4_000);
-    member.stop();
-    await member.clock.pass(10);
-    expect(member.server.log.slice(0, 3)).toEqual(["won by a", "a works", "renewed by a"]);
-    expect(member.server.log.at(-1)).toBe("released");
+    const replica = await newLeadingReplica({ metrics });
+    replica.lock.fault = () => ({ kind: "server", message: "internal" });
+    await replica.clock.pass(4_000);
+    replica.lock.fault = undefined;
+    await replica.clock.pass(4_000);
+    replica.stop();
+    await replica.clock.pass(10);
+    expect(replica.server.log.slice(0, 3)).toEqual(["won by a", "a works", "renewed by a"]);
+    expect(replica.server.log.at(-1)).toBe("released");
     expect(warn).toHaveBeenCalled();
     warn.mockRestore();
   });
 
-  it("may have any of their methods, or none", async () => {
-    const member = await newLeadingMember({ metrics: {} });
-    member.lock.fault = () => ({ kind: "server", message: "internal" });
-    await member.clock.pass(11_000);
-    expect(member.events).toContain("ended renew-deadline");
+  it("may omit any method", async () => {
+    const replica = await newLeadingReplica({ metrics: {} });
+    replica.lock.fault = () => ({ kind: "server", message: "internal" });
+    await replica.clock.pass(11_000);
+    expect(replica.events).toContain("ended renew-deadline");
   });
 });
 
 describe("announce", () => {
-  it("tells the lock who became leader and who stopped", async () => {
-    const member = newMember("a", { announce: true });
+  it("records who became leader and who stopped", async () => {
+    const replica = newReplica({ announce: true });
     const said: string[] = [];
-    member.lock.announce = async (message) => void said.push(message);
-    member.run();
-    await member.clock.pass(10);
-    member.stop();
-    await member.clock.pass(10);
+    replica.lock.announce = async (message) => void said.push(message);
+    replica.run();
+    await replica.clock.pass(10);
+    replica.stop();
+    await replica.clock.pass(10);
     expect(said).toEqual(["a became leader", "a stopped leading"]);
   });
 
-  it("says nothing unless it is asked to, nor where the lock cannot", async () => {
-    const silent = newMember();
+  it("records nothing if it is off or the lock does not support it", async () => {
+    const silent = newReplica();
     silent.lock.announce = vi.fn(() => Promise.resolve());
     silent.run();
     await silent.clock.pass(10);
     expect(silent.lock.announce).not.toHaveBeenCalled();
-    const mute = await newLeadingMember({ announce: true });
+    const mute = await newLeadingReplica({ announce: true });
     expect(mute.term.isValid()).toBe(true);
   });
 
@@ -226,67 +226,67 @@ describe("announce", () => {
         throw new Error("no events for you");
       },
     ],
-  ])("an announcement that %s is an error event, and nothing else", async (_how, announce) => {
-    const member = newMember("a", { announce: true });
-    member.lock.announce = announce;
-    member.run();
-    await member.clock.pass(10);
-    expect(member.events).toContain("error no events for you");
-    expect(member.terms).toHaveLength(1);
+  ])("emits an error event if an announcement %s", async (_how, announce) => {
+    const replica = newReplica({ announce: true });
+    replica.lock.announce = announce;
+    replica.run();
+    await replica.clock.pass(10);
+    expect(replica.events).toContain("error no events for you");
+    expect(replica.terms).toHaveLength(1);
   });
 });
 
 describe("leader", () => {
-  it("is unknown before a run, and expires by the clock", async () => {
-    const member = newMember();
-    expect(member.election.leader).toBeUndefined();
-    member.server.put(recordOf("b"));
-    member.run();
-    await member.clock.pass(10);
-    expect(member.election.leader).toBe("b");
-    member.clock.freeze(15_000);
-    expect(member.election.leader).toBeUndefined();
+  it("is undefined before a run and after the lease expires", async () => {
+    const replica = newReplica();
+    expect(replica.election.leader).toBeUndefined();
+    replica.server.put(recordOf("b"));
+    replica.run();
+    await replica.clock.pass(10);
+    expect(replica.election.leader).toBe("b");
+    replica.clock.freeze(15_000);
+    expect(replica.election.leader).toBeUndefined();
   });
 });
 
 describe("health", () => {
-  it("of what does not run is good", async () => {
-    const member = newMember();
-    expect(member.election.health()).toEqual({ healthy: true, message: "not running" });
-    await member.clock.pass(0);
+  it("is good while the election does not run", async () => {
+    const replica = newReplica();
+    expect(replica.election.health()).toEqual({ healthy: true, message: "not running" });
+    await replica.clock.pass(0);
   });
 
-  it("of one that has just started is good: it was not cut off yet", async () => {
-    const member = newMember();
-    member.lock.cut();
-    member.lock.watch = () => {};
-    member.run();
+  it("is good right after the start, and bad after two leases without contact", async () => {
+    const replica = newReplica();
+    replica.lock.cut();
+    replica.lock.watch = () => {};
+    replica.run();
     await settle();
-    expect(member.election.health()).toEqual({ healthy: true, message: "waiting" });
-    await member.clock.pass(29_000);
-    expect(member.election.health().healthy).toBe(true);
-    await member.clock.pass(1_100);
-    expect(member.election.health()).toEqual({
+    expect(replica.election.health()).toEqual({ healthy: true, message: "waiting" });
+    await replica.clock.pass(29_000);
+    expect(replica.election.health().healthy).toBe(true);
+    await replica.clock.pass(1_100);
+    expect(replica.election.health()).toEqual({
       healthy: false,
-      message: "nothing heard of lock in memory for 30 s",
+      message: "no contact with lock in memory for 30 s",
     });
   });
 
-  it("of a second run is good at first, however long ago the first was", async () => {
-    const member = await newLeadingMember();
-    member.stop();
-    await member.clock.pass(3_600_000);
-    member.lock.watch = () => {};
-    expect(member.election.health()).toEqual({ healthy: true, message: "not running" });
-    member.run();
+  it("is good at the start of a second run, however long ago the first was", async () => {
+    const replica = await newLeadingReplica();
+    replica.stop();
+    await replica.clock.pass(3_600_000);
+    replica.lock.watch = () => {};
+    expect(replica.election.health()).toEqual({ healthy: true, message: "not running" });
+    replica.run();
     await settle();
-    expect(member.election.health()).toEqual({ healthy: true, message: "waiting" });
+    expect(replica.election.health()).toEqual({ healthy: true, message: "waiting" });
   });
 
-  it("of a candidate that hears of the lock is good, and bad when it is cut off", async () => {
+  it("is bad for a candidate whose connection is cut", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const leader = await newLeadingMember({ server });
-    const other = newMember("b", { server });
+    const leader = await newLeadingReplica({ server });
+    const other = newReplica({ identity: "b", server });
     other.run();
     await server.clock.pass(60_000);
     expect(leader.election.health()).toEqual({ healthy: true, message: "leading" });
@@ -297,31 +297,31 @@ describe("health", () => {
     expect(leader.election.health()).toMatchObject({ healthy: true });
   });
 
-  it("of a leader whose time has run out is bad as long as its work goes on", async () => {
+  it("is bad for a leader whose term expired while its work goes on", async () => {
     let finish = () => {};
-    const member = await newLeadingMember(
+    const replica = await newLeadingReplica(
       { onOverrun: "report" },
       () => new Promise<void>((resolve) => (finish = resolve)),
     );
-    member.lock.cut();
-    await member.clock.pass(14_700);
-    expect(member.election.health()).toMatchObject({ healthy: true });
-    await member.clock.pass(100);
-    expect(member.election.health()).toEqual({
+    replica.lock.cut();
+    await replica.clock.pass(14_700);
+    expect(replica.election.health()).toMatchObject({ healthy: true });
+    await replica.clock.pass(100);
+    expect(replica.election.health()).toEqual({
       healthy: false,
-      message: "the term has run out and its work has not stopped",
+      message: "the term has expired, but its work has not stopped",
     });
     finish();
-    await member.clock.pass(0);
-    expect(member.election.health()).toEqual({ healthy: true, message: "waiting" });
+    await replica.clock.pass(0);
+    expect(replica.election.health()).toEqual({ healthy: true, message: "waiting" });
   });
 
-  it("of a leader that is giving the lock back is good: its work has stopped", async () => {
-    const member = await newLeadingMember();
-    member.lock.cut();
-    member.stop();
-    await member.clock.pass(1_000);
-    expect(member.isDone).toBe(false);
-    expect(member.election.health()).toMatchObject({ healthy: true });
+  it("is good for a leader that releases the lock after its work stopped", async () => {
+    const replica = await newLeadingReplica();
+    replica.lock.cut();
+    replica.stop();
+    await replica.clock.pass(1_000);
+    expect(replica.isDone).toBe(false);
+    expect(replica.election.health()).toMatchObject({ healthy: true });
   });
 });

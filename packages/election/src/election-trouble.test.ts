@@ -1,10 +1,10 @@
-/** Overruns, twins and refusals. */
+/** Overruns, lost terms, duplicate identities, denied access, and locks that operators change. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
-import { MemoryServer, recordOf } from "@tenure/testkit";
+import { Election } from "@tenure/election";
+import { MemoryServer, newReplica, recordOf } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
-import type { Election } from "./election.ts";
-import { newLeadingMember, newMember } from "./testing/elections.ts";
+import { newLeadingReplica } from "./testing/replicas.ts";
 
 const ended = vi.hoisted(() => ({ messages: [] as string[] }));
 vi.mock("./platform.ts", async (original) => ({
@@ -15,8 +15,8 @@ vi.mock("./platform.ts", async (original) => ({
 const never = () => new Promise<void>(() => {});
 
 describe("work that still runs at the hard deadline", () => {
-  it("is reported, once and at that moment, where it should only be reported", async () => {
-    const { clock, lock, events, election } = await newLeadingMember({ onOverrun: "report" }, never);
+  it('is reported once, at that moment, with onOverrun "report"', async () => {
+    const { clock, lock, events, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     lock.cut();
     await clock.pass(14_740);
     expect(events).not.toContain("overrun");
@@ -27,32 +27,39 @@ describe("work that still runs at the hard deadline", () => {
     expect(ended.messages).toEqual([]);
   });
 
-  it("and then ends after all: the candidate campaigns again", async () => {
+  it("and then stops lets the candidate campaign again", async () => {
     let finish = () => {};
-    const member = await newLeadingMember(
+    const replica = await newLeadingReplica(
       { onOverrun: "report" },
       () => new Promise<void>((resolve) => (finish = resolve)),
     );
-    member.lock.cut();
-    await member.clock.pass(20_000);
-    member.lock.cut(false);
-    expect(member.terms).toHaveLength(1);
+    replica.lock.cut();
+    await replica.clock.pass(20_000);
+    replica.lock.cut(false);
+    expect(replica.terms).toHaveLength(1);
     finish();
-    await member.clock.pass(1_000);
-    expect(member.events).toContain("ended renew-deadline");
-    expect(member.terms).toHaveLength(2);
+    await replica.clock.pass(1_000);
+    expect(replica.events).toContain("ended renew-deadline");
+    expect(replica.terms).toHaveLength(2);
   });
 
-  it("ends the process by default, after the listeners were told, with a sentence that says why", async () => {
-    const { clock, lock, events } = await newLeadingMember({}, never);
+  it("ends the process by default, after the event, with a message that says why", async () => {
+    const clock = new VirtualClock();
+    const lock = new MemoryServer(clock).link();
+    const election = new Election({ lock, clock, identity: "a", random: () => 0.5 });
+    const events: string[] = [];
+    election.on("overrun", () => events.push("overrun"));
+    void election.run(never);
+    await clock.until(() => election.term !== undefined, 1_000);
     lock.cut();
     await clock.pass(14_740);
     expect(ended.messages).toEqual([]);
     await clock.pass(10);
-    expect(events.at(-1)).not.toBe("renewed");
-    expect(events).toContain("overrun");
+    expect(events).toEqual(["overrun"]);
     expect(ended.messages).toEqual([
-      expect.stringMatching(/^tenure: the term of lock in memory is over and its work has not stopped/),
+      expect.stringMatching(
+        /^tenure: the term of lock in memory is over, but its work has not stopped by the hard deadline/,
+      ),
     ]);
   });
 });
@@ -60,8 +67,8 @@ describe("work that still runs at the hard deadline", () => {
 describe("a term that is lost", () => {
   const signals = ({ term }: Election) => [term?.signal.aborted, term?.lost.aborted, term?.expired.aborted];
 
-  it("is told at the soft end, and again when nothing may run any more", async () => {
-    const { clock, lock, election } = await newLeadingMember({ onOverrun: "report" }, never);
+  it("aborts lost at the renew deadline and expired at the hard deadline", async () => {
+    const { clock, lock, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     lock.cut();
     await clock.pass(9_990);
     expect(signals(election)).toEqual([false, false, false]);
@@ -74,16 +81,16 @@ describe("a term that is lost", () => {
     expect(signals(election)).toEqual([true, true, true]);
   });
 
-  it("to another holder has no time left at all", async () => {
-    const { clock, server, election } = await newLeadingMember({ onOverrun: "report" }, never);
+  it("to another holder has no time left", async () => {
+    const { clock, server, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     server.put(recordOf("thief"));
     await clock.pass(1);
     expect(signals(election)).toEqual([true, true, true]);
     expect(election.term?.remainingMs()).toBe(0);
   });
 
-  it("while it was ending on purpose is told as lost from then on", async () => {
-    const { clock, lock, election } = await newLeadingMember({ onOverrun: "report" }, never);
+  it("while it was ending on purpose aborts lost too", async () => {
+    const { clock, lock, election } = await newLeadingReplica({ onOverrun: "report" }, never);
     election.stepDown();
     expect(signals(election)).toEqual([true, false, false]);
     expect(election.term?.signal.reason).toMatchObject({ reason: "step-down" });
@@ -95,10 +102,10 @@ describe("a term that is lost", () => {
 });
 
 describe("a live process with the same identity", () => {
-  it("is not joined: the run rejects, and can be tried again", async () => {
+  it("makes the run reject, also when it is tried again", async () => {
     const server = new MemoryServer(new VirtualClock());
-    await newLeadingMember({ server });
-    const twin = newMember("a", { server });
+    await newLeadingReplica({ server });
+    const twin = newReplica({ server });
     const done = twin.run();
     await server.clock.pass(10_000);
     await expect(done).rejects.toMatchObject({
@@ -114,11 +121,11 @@ describe("a live process with the same identity", () => {
     await expect(again).rejects.toMatchObject({ code: "DuplicateIdentity" });
   });
 
-  it("two that start at the very same moment: one works at most, at any time", async () => {
+  it("never works at the same time if both start at the same moment", async () => {
     const server = new MemoryServer(new VirtualClock());
     let working = 0;
     let most = 0;
-    const twins = [0.1, 0.9].map((random) => newMember("a", { server, random: () => random }));
+    const twins = [0.1, 0.9].map((random) => newReplica({ server, random: () => random }));
     for (const twin of twins) {
       twin.run(async ({ signal }) => {
         most = Math.max(most, ++working);
@@ -131,50 +138,50 @@ describe("a live process with the same identity", () => {
   });
 });
 
-describe("a refusal by the API server", () => {
+describe("access denied by the API server", () => {
   const denied = { kind: "denied", message: "may not get leases" } as const;
 
-  it("is reported and tried again", async () => {
-    const member = newMember();
-    member.lock.fault = () => denied;
-    member.run();
-    await member.clock.pass(10_000);
-    expect(member.isDone).toBe(false);
-    expect(member.events.length).toBeGreaterThanOrEqual(4);
-    member.lock.fault = undefined;
-    await member.clock.pass(2_100);
-    expect(member.terms).toHaveLength(1);
+  it("is reported, and the request is retried", async () => {
+    const replica = newReplica();
+    replica.lock.fault = () => denied;
+    replica.run();
+    await replica.clock.pass(10_000);
+    expect(replica.isDone).toBe(false);
+    expect(replica.events.length).toBeGreaterThanOrEqual(4);
+    replica.lock.fault = undefined;
+    await replica.clock.pass(2_100);
+    expect(replica.terms).toHaveLength(1);
   });
 
-  it("ends the run where it should", async () => {
-    const member = newMember("a", { failWhenDenied: true });
-    member.lock.fault = () => denied;
-    const done = member.run();
-    await member.clock.pass(10);
+  it("ends the run with failWhenDenied", async () => {
+    const replica = newReplica({ failWhenDenied: true });
+    replica.lock.fault = () => denied;
+    const done = replica.run();
+    await replica.clock.pass(10);
     await expect(done).rejects.toMatchObject({
       code: "Denied",
       message: "Cannot take part in the election of lock in memory: may not get leases.",
     });
-    expect(member.events).toEqual(["error Cannot read lock in memory: may not get leases"]);
-    expect([member.clock.armed, member.server.watchers]).toEqual([0, 0]);
+    expect(replica.events).toEqual(["error Cannot read lock in memory: may not get leases"]);
+    expect([replica.clock.armed, replica.server.watchers]).toEqual([0, 0]);
   });
 
-  it("does not end a term: that ends by its deadline, and only then does the run", async () => {
-    const member = await newLeadingMember({ failWhenDenied: true });
-    member.lock.fault = () => denied;
-    await member.clock.pass(9_900);
-    expect([member.isDone, member.term.isValid()]).toEqual([false, true]);
-    await member.clock.pass(2_500);
-    expect(member.events).toContain("ended renew-deadline");
-    await expect(member.done).rejects.toMatchObject({ code: "Denied" });
+  it("does not end a term before its deadline, and then ends the run", async () => {
+    const replica = await newLeadingReplica({ failWhenDenied: true });
+    replica.lock.fault = () => denied;
+    await replica.clock.pass(9_900);
+    expect([replica.isDone, replica.term.isValid()]).toEqual([false, true]);
+    await replica.clock.pass(2_500);
+    expect(replica.events).toContain("ended renew-deadline");
+    await expect(replica.done).rejects.toMatchObject({ code: "Denied" });
   });
 });
 
-describe("a lock that is deleted by hand", () => {
-  it("costs the term at once; who saw it held waits its holder's time out, and then there is a new lock", async () => {
+describe("a lock that an operator deletes", () => {
+  it("ends the term at once; another candidate waits until the old lease would have expired", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const first = await newLeadingMember({ server });
-    const second = newMember("b", { server });
+    const first = await newLeadingReplica({ server });
+    const second = newReplica({ identity: "b", server });
     second.run();
     await server.clock.pass(100);
     server.delete();
@@ -186,21 +193,21 @@ describe("a lock that is deleted by hand", () => {
     expect(first.terms[1]?.token).toBeGreaterThan(first.term.token);
   });
 
-  it("a candidate that finds none waits one leaseDuration, if it should", async () => {
-    const member = newMember("a", { waitWhenAbsent: true });
-    member.run();
-    await member.clock.pass(14_900);
-    expect(member.terms).toEqual([]);
-    await member.clock.pass(200);
-    expect(member.terms).toHaveLength(1);
+  it("makes a candidate wait one leaseDuration with waitWhenAbsent", async () => {
+    const replica = newReplica({ waitWhenAbsent: true });
+    replica.run();
+    await replica.clock.pass(14_900);
+    expect(replica.terms).toEqual([]);
+    await replica.clock.pass(200);
+    expect(replica.terms).toHaveLength(1);
   });
 });
 
-describe("a lock that somebody emptied by hand", () => {
-  it("ends the term, and is taken again only after the time of its holder", async () => {
+describe("a lock whose holder an operator clears", () => {
+  it("ends the term, and is acquired only after the old lease would have expired", async () => {
     const server = new MemoryServer(new VirtualClock());
-    await newLeadingMember({ server });
-    const other = newMember("b", { server });
+    await newLeadingReplica({ server });
+    const other = newReplica({ identity: "b", server });
     other.run();
     await server.clock.pass(100);
     server.put(recordOf("", { leaseDurationSeconds: 15 }));

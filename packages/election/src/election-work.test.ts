@@ -1,14 +1,18 @@
-/** How work may end, and what its election makes of it. */
+/** How work can end, and how the election reacts. */
 
+import { sleep } from "@tenure/base";
 import { VirtualClock } from "@tenure/base/virtual-clock";
-import { MemoryServer, recordOf } from "@tenure/testkit";
+import { MemoryServer, newReplica, recordOf, untilAborted } from "@tenure/testkit";
 import { describe, expect, it, vi } from "vitest";
 import { Election } from "./election.ts";
-import { aborted, newLeadingMember, newMember, sleep, untilAborted } from "./testing/elections.ts";
+import { aborted, newLeadingReplica } from "./testing/replicas.ts";
 
 describe("work that ends by itself", () => {
-  it("hands over: the lock is released, and its candidate keeps out for the cool-down", async () => {
-    const { clock, server, term, events, terms } = await newLeadingMember({ cooldown: "5s" }, () => "result");
+  it("releases the lock, and its candidate does not campaign during the cool-down", async () => {
+    const { clock, server, term, events, terms } = await newLeadingReplica(
+      { cooldown: "5s" },
+      () => "result",
+    );
     await clock.pass(10);
     expect(server.log).toEqual(["won by a", "released"]);
     expect(term.signal.reason).toMatchObject({ reason: "work-ended" });
@@ -19,8 +23,8 @@ describe("work that ends by itself", () => {
     expect(terms).toHaveLength(2);
   });
 
-  it("keeps out for retryPeriod when nothing else is said", async () => {
-    const { clock, terms } = await newLeadingMember({ retryPeriod: "3s" }, () => {});
+  it("has a cool-down of retryPeriod by default", async () => {
+    const { clock, terms } = await newLeadingReplica({ retryPeriod: "3s" }, () => {});
     await clock.pass(2_900);
     expect(terms).toHaveLength(1);
     await clock.pass(200);
@@ -36,43 +40,43 @@ describe("work that ends by itself", () => {
       "boom",
     ],
     ["rejects", () => Promise.reject(new Error("boom")), "boom"],
-    ["throws what is no error", () => Promise.reject("boom"), "boom"],
+    ["throws a value that is not an Error", () => Promise.reject("boom"), "boom"],
     ["rejects with nothing", () => Promise.reject(), "undefined"],
-  ])("and %s is reported, and hands over as well", async (_how, work, message) => {
-    const { clock, server, events } = await newLeadingMember({}, work);
+  ])("and %s is reported, and the lock is released", async (_how, work, message) => {
+    const { clock, server, events } = await newLeadingReplica({}, work);
     await clock.pass(10);
     expect(server.log).toEqual(["won by a", "released"]);
     expect(events).toContain(`error ${message}`);
   });
 
-  it("and throws with nobody listening is a warning, not silence", async () => {
+  it("and throws causes a warning if there is no error listener", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on("warning", note);
-    const { clock, lock } = newMember();
+    const { clock, lock } = newReplica();
     const silent = new Election({ lock, clock, identity: "silent", random: () => 0.5 });
     const shutdown = new AbortController();
-    const done = silent.run(() => Promise.reject(new TypeError("nobody hears me")), shutdown);
+    const done = silent.run(() => Promise.reject(new TypeError("no listener")), shutdown);
     await clock.pass(10);
     shutdown.abort();
     await clock.pass(10);
     await done;
     process.off("warning", note);
     expect(warnings.map(({ name, message }) => `${name}: ${message}`)).toEqual([
-      expect.stringMatching(/^TypeError: TypeError: nobody hears me/),
+      expect.stringMatching(/^TypeError: TypeError: no listener/),
     ]);
   });
 });
 
-describe("work that throws what can hardly be told", () => {
+describe("work that throws an unusual value", () => {
   const nameless = Object.assign(new Error("nameless"), { name: undefined });
   const stackless = Object.assign(new Error("stackless"), { stack: [{}] });
   it.each<[string, unknown]>([
-    ["an object that is no text", Object.create(null)],
+    ["an object without toString", Object.create(null)],
     ["an error without a name", nameless],
-    ["an error whose stack is no text", stackless],
+    ["an error whose stack is not a string", stackless],
     ["a symbol", Symbol("x")],
-  ])("%s: hands over all the same", async (_what, thrown) => {
+  ])("%s: releases the lock", async (_what, thrown) => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const clock = new VirtualClock();
     const server = new MemoryServer(clock);
@@ -104,8 +108,8 @@ describe("work that ends because it was asked to", () => {
         throw new Error("fetch failed", { cause: signal.reason });
       },
     ],
-  ])("and throws %s is no news", async (_what, end) => {
-    const { clock, election, events } = await newLeadingMember({}, async ({ signal }) => {
+  ])("and throws %s is not an error", async (_what, end) => {
+    const { clock, election, events } = await newLeadingReplica({}, async ({ signal }) => {
       await aborted(signal);
       end(signal);
     });
@@ -116,7 +120,7 @@ describe("work that ends because it was asked to", () => {
   });
 
   it("and throws something else is reported", async () => {
-    const { clock, election, events } = await newLeadingMember({}, async ({ signal }) => {
+    const { clock, election, events } = await newLeadingReplica({}, async ({ signal }) => {
       await aborted(signal);
       throw new Error("could not flush", { cause: new Error("disk full") });
     });
@@ -125,8 +129,8 @@ describe("work that ends because it was asked to", () => {
     expect(events).toContain("error could not flush");
   });
 
-  it("an AbortError of its own, before it was asked to, is reported", async () => {
-    const { clock, events } = await newLeadingMember({}, () => {
+  it("but throws an AbortError before its signal aborts is reported", async () => {
+    const { clock, events } = await newLeadingReplica({}, () => {
       throw new DOMException("some other signal", "AbortError");
     });
     await clock.pass(10);
@@ -135,8 +139,8 @@ describe("work that ends because it was asked to", () => {
 });
 
 describe("once", () => {
-  it("resolves after the first term, released, with the reason that it had", async () => {
-    const { clock, server, events, done } = await newLeadingMember({}, () => {}, { once: true });
+  it("resolves after the first term, with the lock released and the right reason", async () => {
+    const { clock, server, events, done } = await newLeadingReplica({}, () => {}, { once: true });
     await clock.pass(10);
     await done;
     expect(server.log).toEqual(["won by a", "released"]);
@@ -145,8 +149,8 @@ describe("once", () => {
     expect(server.log).toHaveLength(2);
   });
 
-  it("does not take the lock once more, however short the cool-down is", async () => {
-    const { clock, lock, server, done } = await newLeadingMember({ cooldown: "0s" }, () => {}, {
+  it("does not acquire the lock again, even without a cool-down", async () => {
+    const { clock, lock, server, done } = await newLeadingReplica({ cooldown: "0s" }, () => {}, {
       once: true,
     });
     await clock.pass(10);
@@ -155,9 +159,9 @@ describe("once", () => {
     expect(lock.requests).toHaveLength(3);
   });
 
-  it("rejects with what the work threw, after the lock was released", async () => {
+  it("rejects with the error of the work, after the lock was released", async () => {
     const error = new Error("boom");
-    const { clock, server, events, done } = await newLeadingMember({}, () => Promise.reject(error), {
+    const { clock, server, events, done } = await newLeadingReplica({}, () => Promise.reject(error), {
       once: true,
     });
     await clock.pass(10);
@@ -166,14 +170,14 @@ describe("once", () => {
     expect(events.filter((event) => event.startsWith("error"))).toEqual([]);
   });
 
-  it("rejects even with what is no error", async () => {
-    const member = await newLeadingMember({}, () => Promise.reject(undefined), { once: true });
-    await member.clock.pass(10);
-    await expect(member.done).rejects.toBeUndefined();
+  it("rejects even with a value that is not an Error", async () => {
+    const replica = await newLeadingReplica({}, () => Promise.reject(undefined), { once: true });
+    await replica.clock.pass(10);
+    await expect(replica.done).rejects.toBeUndefined();
   });
 
-  it("ends after a term that was lost, and writes nothing more", async () => {
-    const { clock, server, events, done } = await newLeadingMember({}, undefined, { once: true });
+  it("ends after a lost term, without another write", async () => {
+    const { clock, server, events, done } = await newLeadingReplica({}, undefined, { once: true });
     server.put(recordOf("b"));
     await clock.pass(10);
     await done;
@@ -183,8 +187,8 @@ describe("once", () => {
     expect(server.holder).toBe("b");
   });
 
-  it("ends after a term that was lost by its deadline, without taking the lock once more", async () => {
-    const { clock, lock, server, done } = await newLeadingMember({}, undefined, { once: true });
+  it("ends after a term that missed its deadline, without acquiring the lock again", async () => {
+    const { clock, lock, server, done } = await newLeadingReplica({}, undefined, { once: true });
     lock.cut();
     await clock.pass(10_000);
     lock.cut(false);
@@ -193,8 +197,8 @@ describe("once", () => {
     expect(server.log).toEqual(["won by a", "a works", "a stopped"]);
   });
 
-  it("ends after a step-down, too", async () => {
-    const { clock, election, events, done } = await newLeadingMember({}, undefined, { once: true });
+  it("ends after a step-down", async () => {
+    const { clock, election, events, done } = await newLeadingReplica({}, undefined, { once: true });
     election.stepDown();
     await clock.pass(10);
     await done;
@@ -203,10 +207,10 @@ describe("once", () => {
 });
 
 describe("stepDown", () => {
-  it("lets another one win, and keeps out for as long as it is told", async () => {
+  it("lets another candidate win, and waits for the cool-down", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const first = await newLeadingMember({ server });
-    const second = newMember("b", { server });
+    const first = await newLeadingReplica({ server });
+    const second = newReplica({ identity: "b", server });
     second.run();
     await server.clock.pass(10);
     first.election.stepDown({ cooldown: "30s" });
@@ -221,7 +225,7 @@ describe("stepDown", () => {
 
   it("waits for the work", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const { clock, election, term } = await newLeadingMember({ server }, untilAborted(server, 20_000));
+    const { clock, election, term } = await newLeadingReplica({ server }, untilAborted(server, 20_000));
     election.stepDown();
     await clock.pass(19_900);
     expect([server.holder, term.isValid()]).toEqual(["a", true]);
@@ -229,37 +233,37 @@ describe("stepDown", () => {
     expect(server.log.slice(-2)).toEqual(["a stopped", "released"]);
   });
 
-  it("twice is the same as once, and does nothing before a run, while waiting, and after a run", async () => {
-    const member = newMember();
-    member.election.stepDown();
-    member.server.put(recordOf("b"));
-    member.run();
-    await member.clock.pass(10);
-    member.election.stepDown();
-    await member.clock.pass(16_000);
-    expect(member.server.holder).toBe("a");
-    member.election.stepDown({ cooldown: "1s" });
-    member.election.stepDown({ cooldown: "1h" });
-    await member.clock.pass(1_100);
-    expect(member.terms).toHaveLength(2);
-    member.stop();
-    await member.clock.pass(10);
-    member.election.stepDown();
-    expect(member.isDone).toBe(true);
+  it("twice has the same effect as once, and has none before a run, while waiting, and after a run", async () => {
+    const replica = newReplica();
+    replica.election.stepDown();
+    replica.server.put(recordOf("b"));
+    replica.run();
+    await replica.clock.pass(10);
+    replica.election.stepDown();
+    await replica.clock.pass(16_000);
+    expect(replica.server.holder).toBe("a");
+    replica.election.stepDown({ cooldown: "1s" });
+    replica.election.stepDown({ cooldown: "1h" });
+    await replica.clock.pass(1_100);
+    expect(replica.terms).toHaveLength(2);
+    replica.stop();
+    await replica.clock.pass(10);
+    replica.election.stepDown();
+    expect(replica.isDone).toBe(true);
   });
 
-  it.each(["30", "-1s", "soon", ""])("refuses the cool-down %j", async (cooldown) => {
-    const { election } = newMember();
+  it.each(["30", "-1s", "soon", ""])("rejects the cool-down %j", async (cooldown) => {
+    const { election } = newReplica();
     expect(() => election.stepDown({ cooldown })).toThrow(
-      `cooldown must be a duration like "15s" or "500ms", but is "${cooldown}"`,
+      `Cannot step down: cooldown must be a duration like "15s" or "500ms", but is "${cooldown}".`,
     );
   });
 });
 
-describe("work that is not patient", () => {
-  it("may go on for a while after its signal, until the hard deadline", async () => {
+describe("work that stops slowly", () => {
+  it("may run until the hard deadline after its signal aborts", async () => {
     const server = new MemoryServer(new VirtualClock());
-    const { clock, lock, term, events } = await newLeadingMember({ server }, async ({ signal }) => {
+    const { clock, lock, term, events } = await newLeadingReplica({ server }, async ({ signal }) => {
       await aborted(signal);
       await sleep(server.clock, 4_000);
     });

@@ -1,4 +1,4 @@
-/** The main thread's side of worker mode, with a thread in the hands of the test. The real thread: see test/processes/election. */
+/** Worker mode in the main thread, with a thread that the test controls. test/processes/election tests real threads. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { MemoryServer } from "@tenure/testkit";
@@ -7,9 +7,9 @@ import type { Notice } from "./candidate.ts";
 import { Election } from "./election.ts";
 import type { LockSpec } from "./lock.ts";
 import type { Work } from "./options.ts";
-import { aborted } from "./testing/elections.ts";
-import { Board } from "./worker/board.ts";
-import type { WorkerSetup } from "./worker/messages.ts";
+import { aborted } from "./testing/replicas.ts";
+import { SharedStatus } from "./worker/shared-status.ts";
+import type { WorkerSetup } from "./worker/worker-candidate.ts";
 
 const { threads, ended, FakeWorker } = await vi.hoisted(async () => {
   const { EventEmitter } = await import("node:events");
@@ -66,25 +66,25 @@ async function newWorkerElection(work: Work, onOverrun: "exit" | "report" = "exi
     await vi.waitFor(() => expect(threads.length).toBe(before + 1));
     await clock.pass(0);
     const thread = threads.at(-1) as InstanceType<typeof FakeWorker>;
-    const board = new Board((thread.setup as WorkerSetup).board);
-    const tell = (notice: Notice) => void thread.emit("message", notice);
-    /** The thread wins the lock, and may work for so long. */
+    const status = new SharedStatus((thread.setup as WorkerSetup).status);
+    const notify = (notice: Notice) => void thread.emit("message", notice);
+    /** The thread wins the lock, and its work may run for `forMs`. */
     const lead = async (forMs = 14_750) => {
       const { monoMs, wallMs } = clock.now();
-      board.publish({ monoMs: monoMs + forMs, wallMs: wallMs + forMs }, monoMs);
-      tell({ type: "term-started", token: 7n });
-      tell({ type: "leader-changed", leader: "a" });
+      status.publish({ monoMs: monoMs + forMs, wallMs: wallMs + forMs }, monoMs);
+      notify({ type: "term-started", token: 7n });
+      notify({ type: "leader-changed", leader: "a" });
       await clock.pass(0);
     };
-    return { done, thread, board, tell, lead };
+    return { done, thread, status, notify, lead };
   };
   return { clock, election, events, run, stop: () => shutdown.abort() };
 }
 
 const untilAborted: Work = ({ signal }) => aborted(signal);
 
-describe("an election in a thread of its own", () => {
-  it("starts the thread with what it needs, and tells it to start", async () => {
+describe("an election in a worker thread", () => {
+  it("starts the thread with its setup, and sends the start command", async () => {
     const { run } = await newWorkerElection(untilAborted);
     const { thread } = await run();
     expect(thread.url.href).toMatch(/worker\/thread\.js$/);
@@ -92,72 +92,72 @@ describe("an election in a thread of its own", () => {
     expect(thread.posted).toEqual([{ type: "start" }]);
   });
 
-  it("passes notices on to the work and the listeners, and the end of the work to the thread", async () => {
+  it("passes notices to the work and the listeners, and the end of the work to the thread", async () => {
     const { clock, election, events, run, stop } = await newWorkerElection(untilAborted);
-    const { done, thread, board, tell, lead } = await run();
+    const { done, thread, status, notify, lead } = await run();
     await lead();
     expect(election.leader).toBe("a");
     expect([election.term?.token, election.term?.isValid()]).toEqual([7n, true]);
     stop();
-    tell({ type: "term-ending", reason: "shutdown" });
+    notify({ type: "term-ending", reason: "shutdown" });
     await clock.pass(0);
     expect(thread.posted).toEqual([
       { type: "start" },
       { type: "stop" },
       { type: "work-stopped", cooldownMs: 2_000 },
     ]);
-    board.publish(undefined, 0);
-    tell({ type: "term-ended", reason: "shutdown", released: true });
-    tell({ type: "stopped" });
+    status.publish(undefined, 0);
+    notify({ type: "term-ended", reason: "shutdown", released: true });
+    notify({ type: "stopped" });
     await done;
     expect(thread.isTerminated).toBe(true);
     expect(events).toEqual(["leader a", "ended shutdown released"]);
   });
 
-  it("takes its right to work from the board, also while no message gets through", async () => {
+  it("takes the validity of its term from shared memory, even if no message arrives", async () => {
     const { clock, election, run } = await newWorkerElection(untilAborted);
-    const { board, lead } = await run();
+    const { status, lead } = await run();
     await lead();
     clock.freeze(14_000);
-    board.publish(
+    status.publish(
       { monoMs: clock.now().monoMs + 14_750, wallMs: clock.now().wallMs + 14_750 },
       clock.now().monoMs,
     );
     clock.freeze(14_000);
     expect(election.term?.isValid()).toBe(true);
     expect(election.health()).toEqual({ healthy: true, message: "leading" });
-    board.publish(undefined, clock.now().monoMs);
+    status.publish(undefined, clock.now().monoMs);
     expect(election.term?.isValid()).toBe(false);
   });
 
   it("has a new thread for every run", async () => {
     const { run, election } = await newWorkerElection(untilAborted);
     const first = await run();
-    first.tell({ type: "stopped" });
+    first.notify({ type: "stopped" });
     await first.done;
     expect([first.thread.isTerminated, election.leader]).toEqual([true, undefined]);
     const second = await run();
     expect(second.thread).not.toBe(first.thread);
-    second.tell({ type: "refused", reason: "denied", message: "may not get leases" });
+    second.notify({ type: "refused", reason: "denied", message: "may not get leases" });
     await expect(second.done).rejects.toMatchObject({ code: "Denied" });
     expect(second.thread.isTerminated).toBe(true);
     expect((await run()).thread).not.toBe(second.thread);
   });
 
-  it("is unhealthy when its thread has not heard of the lock for long", async () => {
+  it("is unhealthy if its thread has no contact with the lock for a long time", async () => {
     const { clock, election, run } = await newWorkerElection(untilAborted);
-    const { board } = await run();
-    board.publish(undefined, clock.now().monoMs);
+    const { status } = await run();
+    status.publish(undefined, clock.now().monoMs);
     clock.freeze(29_000);
     expect(election.health()).toEqual({ healthy: true, message: "waiting" });
-    board.publish(undefined, clock.now().monoMs);
+    status.publish(undefined, clock.now().monoMs);
     clock.freeze(29_000);
     expect(election.health()).toMatchObject({ healthy: true });
     clock.freeze(2_000);
     expect(election.health()).toMatchObject({ healthy: false });
   });
 
-  it("is only made where it is asked for", async () => {
+  it("has no thread unless worker is set", async () => {
     const clock = new VirtualClock();
     const lock = Object.assign(new MemoryServer(clock).link(), { spec: lease });
     const election = new Election({ lock, identity: "a", clock });
@@ -166,7 +166,7 @@ describe("an election in a thread of its own", () => {
     expect([election.leader, threads.length]).toEqual(["a", 0]);
   });
 
-  it("is not started when it was stopped before that", async () => {
+  it("has no thread if the run is stopped before it starts", async () => {
     const { election } = await newWorkerElection(untilAborted);
     const shutdown = new AbortController();
     const done = election.run(untilAborted, shutdown);
@@ -184,7 +184,7 @@ describe("an election in a thread of its own", () => {
 describe("a thread that dies", () => {
   const cause = new Error("out of memory");
 
-  it("before it led: the run rejects", async () => {
+  it("before it leads: the run rejects", async () => {
     const { run } = await newWorkerElection(untilAborted);
     const { done, thread } = await run();
     thread.emit("error", cause);
@@ -195,7 +195,7 @@ describe("a thread that dies", () => {
     });
   });
 
-  it("while it led: the work is stopped, then the run rejects, and another one can be made", async () => {
+  it("while it leads: the work stops, then the run rejects, and another run is possible", async () => {
     let finish = () => {};
     const { clock, election, events, run } = await newWorkerElection(
       () => new Promise<void>((resolve) => (finish = resolve)),
@@ -217,7 +217,7 @@ describe("a thread that dies", () => {
     expect(ended).toEqual([]);
   });
 
-  it("while it led, and the work does not stop: the process ends at the hard deadline all the same", async () => {
+  it("while it leads, and the work does not stop: the process ends at the hard deadline", async () => {
     const { clock, events, run } = await newWorkerElection(() => new Promise(() => {}));
     const { thread, lead } = await run();
     await lead(14_750);
@@ -229,7 +229,7 @@ describe("a thread that dies", () => {
     expect(ended).toEqual([expect.stringContaining("has not stopped by the hard deadline")]);
   });
 
-  it("after the work had stopped: the run rejects at once", async () => {
+  it("after the work stopped: the run rejects at once", async () => {
     const { clock, run } = await newWorkerElection(() => {});
     const { done, thread, lead } = await run();
     await lead();

@@ -1,10 +1,11 @@
 /**
- * Of N processes that run the same election, exactly one runs its work.
+ * Leader election: exactly one of the N processes that run the same election runs its work.
  *
- * Upholds G1 as far as a library can: work is told to stop in time, `term.isValid()` asks the clock, and what still runs
- * at the hard deadline ends with the process (`onOverrun`). Upholds G4: a candidate that lost campaigns again by itself.
- * Does not promise that code which never asks `term.isValid()` stops within the millisecond after a pause: a storage that
- * checks `term.token` does (G2).
+ * G1, as far as a library can guarantee it: the work is told to stop in time, `term.isValid()` asks the clock, and work that
+ * still runs at the hard deadline ends with the process (`onOverrun`). G4: a candidate that loses keeps campaigning.
+ *
+ * Not guaranteed: code that does not call `term.isValid()` may still run for a moment after the process was paused. Storage that
+ * checks `term.token` rejects its writes (G2).
  */
 import {
   asError,
@@ -19,13 +20,11 @@ import {
   warn,
 } from "@tenure/base";
 import type { Config, EndReason, Failure } from "@tenure/core";
-import { Candidate, type Notice } from "./candidate.ts";
-import type { Engine } from "./engine.ts";
-import { ElectionError, invalidOptions } from "./errors.ts";
+import { Candidate, type CandidateHandle, type Notice } from "./candidate.ts";
+import { ElectionError, invalidOptions, overrunMessage } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
-import { tell } from "./metrics.ts";
+import { report } from "./metrics.ts";
 import { checkOptions, type ElectionOptions, type RunOptions, type Work } from "./options.ts";
-import { overrunMessage } from "./overrun.ts";
 import { endProcess } from "./platform.ts";
 import { Term } from "./term.ts";
 
@@ -44,12 +43,12 @@ interface Run {
   workError?: { readonly error: unknown };
 }
 
-interface Service {
+interface ServedTerm {
   readonly term: Term;
   readonly startedMs: number;
   /** Whether the work has not stopped yet. */
   isWorking: boolean;
-  onStopped?: () => void;
+  onWorkStopped?: () => void;
 }
 
 export class Election {
@@ -58,9 +57,9 @@ export class Election {
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #events = new Emitter<ElectionEvents>((error) => warn(asError(error)));
-  #engine: Engine | undefined;
+  #candidate: CandidateHandle | undefined;
   #run: Run | undefined;
-  #service: Service | undefined;
+  #served: ServedTerm | undefined;
 
   constructor(options: ElectionOptions) {
     this.#options = options;
@@ -69,17 +68,17 @@ export class Election {
     this.identity = this.#config.identity;
   }
 
-  /** Who leads now, as far as this candidate can know; undefined when nobody's time is running. */
+  /** The identity of the current leader as far as this candidate knows; undefined if no lease is in force. */
   get leader(): string | undefined {
-    return this.#engine?.leader();
+    return this.#candidate?.leader();
   }
 
-  /** The term that this process serves, if it does. */
+  /** The term of this process; undefined while it does not lead. */
   get term(): Term | undefined {
-    return this.#service?.term;
+    return this.#served?.term;
   }
 
-  /** Listens. The result ends it. */
+  /** Adds a listener. The returned function removes it. */
   on<Name extends keyof ElectionEvents>(
     name: Name,
     listener: (event: ElectionEvents[Name]) => void,
@@ -89,13 +88,13 @@ export class Election {
 
   /**
    * Campaigns, runs `work` while this process leads, and campaigns again after every term, until the signal aborts.
-   * A term ends when the work returns or throws, when `stepDown` is called, or when it is lost.
+   * A term ends when the work returns or throws, when `stepDown` is called, or when the term is lost.
    */
   async run(work: Work, { signal, once = false }: RunOptions = {}): Promise<void> {
     if (this.#run)
       throw new ElectionError(
         "AlreadyRunning",
-        "Cannot run the election twice at once: wait for the first run.",
+        "Cannot run the election: it is already running. Wait until the first run ends.",
       );
     if (signal?.aborted) return;
     let stop = () => {};
@@ -105,24 +104,24 @@ export class Election {
     const done = new Promise<void>((resolve, reject) => {
       this.#run = { work, once, startedMs: this.#clock.now().monoMs, resolve, reject };
     });
-    const endListening = signal && onAbort(signal, () => stop());
+    const stopListening = signal && onAbort(signal, () => stop());
     try {
-      // Credentials may take a minute to appear; who is asked to leave does not wait for them.
-      const engine = await Promise.race([this.#prepare(signal), aborted]);
-      if (!engine) return;
-      stop = () => engine.send({ type: "stop" });
-      engine.send({ type: "start" });
+      // Credentials may take a minute to appear. A run that is asked to end does not wait for them.
+      const candidate = await Promise.race([this.#prepare(signal), aborted]);
+      if (!candidate) return;
+      stop = () => candidate.send({ type: "stop" });
+      candidate.send({ type: "start" });
       if (signal?.aborted) stop();
       await done;
     } finally {
-      endListening?.();
+      stopListening?.();
       this.#run = undefined;
     }
   }
 
   /**
-   * Gives the leadership up on purpose: the work is stopped while the lease is still renewed, then the lock is released,
-   * and this candidate keeps out for the cool-down. Does nothing when this process does not lead.
+   * Gives up leadership on purpose. The work is asked to stop while the lease is still renewed, then the lock is released, and
+   * this candidate does not campaign during the cool-down. Has no effect if this process does not lead.
    */
   stepDown({ cooldown }: { readonly cooldown?: string } = {}): void {
     const problems: Problem[] = [];
@@ -131,66 +130,67 @@ export class Election {
         ? this.#config.cooldownMs
         : readDuration("cooldown", cooldown, problems, { mayBeZero: true });
     if (cooldownMs === undefined) throw invalidOptions("step down", problems);
-    this.#engine?.send({ type: "step-down", cooldownMs });
+    this.#candidate?.send({ type: "step-down", cooldownMs });
   }
 
-  /** Unhealthy: a leader whose time has run out and whose work goes on, and a candidate that is cut off from the lock. */
+  /** Unhealthy if the work goes on after its term expired, or if the candidate has no connection to the lock. */
   health(): Health {
-    if (!this.#run || !this.#engine) return { healthy: true, message: "not running" };
-    const isWorking = this.#service?.isWorking ?? false;
-    if (isWorking && !this.#service?.term.isValid()) {
-      return { healthy: false, message: "the term has run out and its work has not stopped" };
+    if (!this.#run || !this.#candidate) return { healthy: true, message: "not running" };
+    const isWorking = this.#served?.isWorking ?? false;
+    if (isWorking && !this.#served?.term.isValid()) {
+      return { healthy: false, message: "the term has expired, but its work has not stopped" };
     }
-    const silentMs = this.#clock.now().monoMs - Math.max(this.#engine.heardAtMs(), this.#run.startedMs);
+    const lastContactMs = Math.max(this.#candidate.lastContactMs(), this.#run.startedMs);
+    const silentMs = this.#clock.now().monoMs - lastContactMs;
     if (silentMs > 2 * this.#config.timings.leaseDurationMs) {
       return {
         healthy: false,
-        message: `nothing heard of ${this.#options.lock.description} for ${Math.round(silentMs / 1_000)} s`,
+        message: `no contact with ${this.#options.lock.description} for ${Math.round(silentMs / 1_000)} s`,
       };
     }
     return { healthy: true, message: isWorking ? "leading" : "waiting" };
   }
 
-  async #prepare(signal: AbortSignal | undefined): Promise<Engine | undefined> {
+  async #prepare(signal: AbortSignal | undefined): Promise<CandidateHandle | undefined> {
     await this.#options.lock.prepare?.();
-    if (!signal?.aborted) this.#engine ??= await this.#makeEngine();
-    return this.#engine;
+    if (!signal?.aborted) this.#candidate ??= await this.#newCandidate();
+    return this.#candidate;
   }
 
-  async #makeEngine(): Promise<Engine> {
+  async #newCandidate(): Promise<CandidateHandle> {
     const { lock, random = systemRandom, worker = false, onOverrun = "exit" } = this.#options;
     const config = this.#config;
-    const onNotice = (notice: Notice) => this.#heard(notice);
+    const onNotice = (notice: Notice) => this.#onNotice(notice);
     if (!worker || !lock.spec) return new Candidate({ config, lock, clock: this.#clock, random, onNotice });
-    const { WorkerEngine } = await import("./worker/host.ts");
-    return new WorkerEngine({
+    const { WorkerCandidate } = await import("./worker/worker-candidate.ts");
+    return new WorkerCandidate({
       config,
       lock: lock.spec,
       endOnOverrun: onOverrun === "exit",
       onNotice,
-      onBroken: (error) => this.#broken(error),
+      onError: (error) => this.#onWorkerDied(error),
     });
   }
 
-  #heard(notice: Notice): void {
+  #onNotice(notice: Notice): void {
     switch (notice.type) {
       case "term-started":
         this.#startTerm(notice.token);
         return;
       case "renewed":
-        if (this.#service) this.#events.emit("renewed", this.#service);
+        if (this.#served) this.#events.emit("renewed", this.#served);
         return;
       case "term-ending":
-        this.#service?.term.abort(notice.reason);
+        this.#served?.term.abort(notice.reason);
         return;
       case "term-lost":
-        this.#service?.term.lose(notice.reason);
+        this.#served?.term.lose(notice.reason);
         return;
       case "term-expired":
-        this.#service?.term.expire();
+        this.#served?.term.expire();
         return;
       case "overrun":
-        this.#overrun();
+        this.#onOverrun();
         return;
       case "term-ended":
         this.#endTerm(notice.reason, notice.released);
@@ -199,96 +199,95 @@ export class Election {
         this.#events.emit("leader-changed", { leader: notice.leader });
         return;
       case "answered":
-        tell(this.#options.metrics, (metrics) => metrics.request?.(notice.during, notice.tookMs));
+        report(this.#options.metrics, (metrics) => metrics.request?.(notice.during, notice.tookMs));
         return;
       case "failed":
-        this.#failed(notice.during, notice.failure);
+        this.#onFailure(notice.during, notice.failure);
         return;
       case "watch-failed":
-        this.#failed("watch", notice.failure);
+        this.#onFailure("watch", notice.failure);
         return;
       case "refused":
-        this.#refused(notice.reason, notice.message);
+        this.#onRefused(notice.reason, notice.message);
         return;
       case "stopped":
-        this.#stopped();
+        this.#onStopped();
         return;
     }
   }
 
   #startTerm(token: bigint): void {
     const run = this.#run;
-    const engine = this.#engine;
-    if (!run || !engine) return;
-    const term = new Term(this.identity, token, this.#clock, () => engine.validUntil());
-    const service: Service = { term, startedMs: this.#clock.now().monoMs, isWorking: true };
-    this.#service = service;
-    tell(this.#options.metrics, (metrics) => metrics.leading?.(true));
-    tell(this.#options.metrics, (metrics) => metrics.termStarted?.());
+    const candidate = this.#candidate;
+    if (!run || !candidate) return;
+    const term = new Term(this.identity, token, this.#clock, () => candidate.validUntil());
+    const served: ServedTerm = { term, startedMs: this.#clock.now().monoMs, isWorking: true };
+    this.#served = served;
+    report(this.#options.metrics, (metrics) => metrics.leading?.(true));
+    report(this.#options.metrics, (metrics) => metrics.termStarted?.());
     this.#announce("became leader");
     this.#events.emit("term-started", { term });
-    void this.#serve(run, service);
+    void this.#runWork(run, served);
   }
 
-  /** Runs the work to its end, whatever that is, and says so. */
-  async #serve(run: Run, service: Service): Promise<void> {
-    const { term } = service;
-    // The events of this step are told before the work begins.
+  async #runWork(run: Run, served: ServedTerm): Promise<void> {
+    const { term } = served;
+    // The remaining notices of this step, such as the new leader, come before the work starts.
     await undefined;
     try {
-      // The process may have been frozen on its way here.
+      // The process may have been frozen since the term was won.
       if (!term.signal.aborted && term.isValid()) await run.work(term);
     } catch (error) {
-      if (!isAbortOf(term.signal, error)) this.#workThrew(run, error);
+      if (!isAbortOf(term.signal, error)) this.#onWorkError(run, error);
     } finally {
-      this.#workStopped(run, service);
+      this.#onWorkStopped(run, served);
     }
   }
 
-  #workStopped(run: Run, service: Service): void {
-    const { term } = service;
+  #onWorkStopped(run: Run, served: ServedTerm): void {
+    const { term } = served;
     term.close();
-    service.isWorking = false;
-    // With `once` the candidate leaves as well. If the term was taken, that is said first, lest it campaign again; if the
-    // work ended it, that is said last, lest it be taken for a shutdown.
+    served.isWorking = false;
     const endedByItself = !term.signal.aborted;
     if (endedByItself) term.abort("work-ended");
-    if (run.once && !endedByItself) this.#engine?.send({ type: "stop" });
-    this.#engine?.send({ type: "work-stopped", cooldownMs: this.#config.cooldownMs });
-    if (run.once && endedByItself) this.#engine?.send({ type: "stop" });
-    service.onStopped?.();
+    // With `once` the candidate stops after this term. If the term ended for another reason, "stop" comes first, so that the
+    // candidate does not campaign again. If the work ended it, "stop" comes last, so that the reason is not "shutdown".
+    if (run.once && !endedByItself) this.#candidate?.send({ type: "stop" });
+    this.#candidate?.send({ type: "work-stopped", cooldownMs: this.#config.cooldownMs });
+    if (run.once && endedByItself) this.#candidate?.send({ type: "stop" });
+    served.onWorkStopped?.();
   }
 
-  #workThrew(run: Run, error: unknown): void {
+  #onWorkError(run: Run, error: unknown): void {
     if (run.once) run.workError = { error };
     else if (this.#events.has("error")) this.#events.emit("error", { error: asError(error) });
     else warn(asError(error));
   }
 
   #endTerm(reason: EndReason, released: boolean): void {
-    const service = this.#service;
-    if (!service) return;
-    this.#service = undefined;
-    const servedMs = this.#clock.now().monoMs - service.startedMs;
-    tell(this.#options.metrics, (metrics) => metrics.leading?.(false));
-    tell(this.#options.metrics, (metrics) => metrics.termEnded?.(reason, servedMs));
+    const served = this.#served;
+    if (!served) return;
+    this.#served = undefined;
+    const servedMs = this.#clock.now().monoMs - served.startedMs;
+    report(this.#options.metrics, (metrics) => metrics.leading?.(false));
+    report(this.#options.metrics, (metrics) => metrics.termEnded?.(reason, servedMs));
     this.#announce("stopped leading");
-    this.#events.emit("term-ended", { term: service.term, reason, released });
+    this.#events.emit("term-ended", { term: served.term, reason, released });
   }
 
-  #overrun(): void {
-    if (this.#service) this.#events.emit("overrun", this.#service);
+  #onOverrun(): void {
+    if (this.#served) this.#events.emit("overrun", this.#served);
     if ((this.#options.onOverrun ?? "exit") === "exit")
       endProcess(overrunMessage(this.#options.lock.description));
   }
 
-  #failed(during: "read" | "acquire" | "renew" | "release" | "watch", failure: Failure): void {
-    tell(this.#options.metrics, (metrics) => metrics.requestFailed?.(during, failure.kind));
+  #onFailure(during: "read" | "acquire" | "renew" | "release" | "watch", failure: Failure): void {
+    report(this.#options.metrics, (metrics) => metrics.requestFailed?.(during, failure.kind));
     const error = new Error(`Cannot ${during} ${this.#options.lock.description}: ${failure.message}`);
     this.#events.emit("error", { error, failure });
   }
 
-  #refused(reason: "duplicate-identity" | "denied", message: string): void {
+  #onRefused(reason: "duplicate-identity" | "denied", message: string): void {
     const code = reason === "denied" ? "Denied" : "DuplicateIdentity";
     this.#run?.reject(
       new ElectionError(
@@ -296,43 +295,43 @@ export class Election {
         `Cannot take part in the election of ${this.#options.lock.description}: ${message}.`,
       ),
     );
-    this.#forgetWorker();
+    this.#discardWorker();
   }
 
-  #stopped(): void {
+  #onStopped(): void {
     const run = this.#run;
-    this.#forgetWorker();
+    this.#discardWorker();
     if (run?.workError) run.reject(run.workError.error);
     else run?.resolve();
   }
 
-  /** A thread serves one run; the candidate in this thread remembers what it knows for the next one. */
-  #forgetWorker(): void {
-    if (this.#options.worker) this.#engine = undefined;
+  /** A worker thread serves one run. A candidate in this thread is kept, with its knowledge of the lock, for the next run. */
+  #discardWorker(): void {
+    if (this.#options.worker) this.#candidate = undefined;
   }
 
-  /** Nobody renews any more, and nobody else watches over the hard deadline: that is left to do here. */
-  #broken(cause: Error): void {
-    const failure = new ElectionError("WorkerFailed", `The thread of the election died: ${cause.message}`, {
+  /** The thread no longer renews the lease, nor does it enforce the hard deadline. This method takes over the deadline. */
+  #onWorkerDied(cause: Error): void {
+    const error = new ElectionError("WorkerFailed", `The thread of the election died: ${cause.message}`, {
       cause,
     });
-    const service = this.#service;
+    const served = this.#served;
     const end = () => {
       this.#endTerm("renew-deadline", false);
-      this.#run?.reject(failure);
+      this.#run?.reject(error);
     };
-    this.#forgetWorker();
-    if (!service?.isWorking) {
+    this.#discardWorker();
+    if (!served?.isWorking) {
       end();
       return;
     }
-    service.term.lose("renew-deadline");
-    const deadlineMs = this.#clock.now().monoMs + service.term.remainingMs();
+    served.term.lose("renew-deadline");
+    const deadlineMs = this.#clock.now().monoMs + served.term.remainingMs();
     const cancelDeadline = this.#clock.at(deadlineMs, () => {
-      service.term.expire();
-      this.#overrun();
+      served.term.expire();
+      this.#onOverrun();
     });
-    service.onStopped = () => {
+    served.onWorkStopped = () => {
       cancelDeadline();
       end();
     };

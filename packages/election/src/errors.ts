@@ -2,10 +2,10 @@ import { describeProblems, type Problem } from "@tenure/base";
 import type { EndReason } from "@tenure/core";
 
 /**
- * - `InvalidOptions`: the election cannot be run as it was set up.
- * - `AlreadyRunning`: `run` was called while a run is going on.
+ * - `InvalidOptions`: the options of the election or of its lock are invalid.
+ * - `AlreadyRunning`: `run` was called during another run.
  * - `DuplicateIdentity`: a live process holds the lock with this candidate's identity.
- * - `Denied`: the API server refused (401, 403) and `failWhenDenied` is set.
+ * - `Denied`: the API server denied access (401, 403), and `failWhenDenied` is set.
  * - `TermEnded`: the reason of `term.signal` when it aborts.
  * - `WorkerFailed`: the thread of an election with `worker: true` died.
  */
@@ -21,7 +21,7 @@ export type ElectionErrorCode =
 export class ElectionError extends Error {
   override readonly name = "ElectionError";
   readonly code: ElectionErrorCode;
-  /** For `TermEnded`: why. */
+  /** Why the term ended. Only with the code `TermEnded`. */
   readonly reason: EndReason | undefined;
   /** For `InvalidOptions`: every problem with the options. */
   readonly problems: readonly Problem[];
@@ -42,4 +42,12 @@ export class ElectionError extends Error {
 export function invalidOptions(attempted: string, problems: readonly Problem[]): ElectionError {
   const message = `Cannot ${attempted}: ${describeProblems(problems).join("; ")}.`;
   return new ElectionError("InvalidOptions", message, { problems });
+}
+
+/** Printed before the process ends because the work overran the hard deadline. */
+export function overrunMessage(lock: string): string {
+  return (
+    `tenure: the term of ${lock} is over, but its work has not stopped by the hard deadline. Ending the process, because ` +
+    "another replica may start now. Make the work stop when term.signal aborts, or allow it more time between renewDeadline and leaseDuration."
+  );
 }

@@ -1,16 +1,16 @@
 import type { EndReason, Failure } from "@tenure/core";
 import type { Term } from "./term.ts";
 
-/** What can be listened to, in the order in which it happens. */
+/** The events of an election. They are emitted in the order in which things happen. */
 export interface ElectionEvents {
-  /** Another leader, or nobody: the holder's time ran out or it let go. */
+  /** Another candidate leads now, or nobody does because the holder's lease expired or was released. */
   "leader-changed": { readonly leader: string | undefined };
   "term-started": { readonly term: Term };
   renewed: { readonly term: Term };
-  /** The work has stopped and the term is over. `released`: a successor need not wait. */
+  /** The work has stopped and the term is over. If it was `released`, a successor need not wait for the lease to expire. */
   "term-ended": { readonly term: Term; readonly reason: EndReason; readonly released: boolean };
-  /** The work still runs at the hard deadline. With `onOverrun: "exit"` the process ends right after this. */
+  /** The work still runs at the hard deadline. With `onOverrun: "exit"` the process ends right after this event. */
   overrun: { readonly term: Term };
-  /** Something went wrong that the election goes on in spite of: a failed request, or what the work threw. */
+  /** A request failed, or the work threw. The election goes on. */
   error: { readonly error: Error; readonly failure?: Failure };
 }

@@ -1,21 +1,21 @@
 import { asError, warn } from "@tenure/base";
 import type { EndReason, Failure } from "@tenure/core";
 
-/** Where an election reports its figures. Every method is optional; none is called on a path that waits for it. */
+/** Where an election reports its measurements. Every method is optional. The election does not wait for any of them. */
 export interface ElectionMetrics {
-  /** 1 while a term is served, as client-go's leader_election_master_status. */
+  /** Whether this process leads, like client-go's leader_election_master_status. */
   leading?(isLeading: boolean): void;
   termStarted?(): void;
   termEnded?(reason: EndReason, servedMs: number): void;
-  /** A request to the lock that was answered. */
+  /** A request to the lock was answered. */
   request?(during: "read" | "acquire" | "renew" | "release", tookMs: number): void;
   requestFailed?(during: "read" | "acquire" | "renew" | "release" | "watch", kind: Failure["kind"]): void;
 }
 
-/** What goes wrong with figures harms nothing but them. */
-export function tell(metrics: ElectionMetrics | undefined, what: (metrics: ElectionMetrics) => void): void {
+/** Calls the metrics. An error in them becomes a warning and does not affect the election. */
+export function report(metrics: ElectionMetrics | undefined, call: (metrics: ElectionMetrics) => void): void {
   try {
-    if (metrics) what(metrics);
+    if (metrics) call(metrics);
   } catch (error) {
     warn(asError(error));
   }

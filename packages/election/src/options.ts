@@ -1,7 +1,7 @@
 /** The options of an election. Every problem with them is reported at once, before anything runs. */
 
 import { type Clock, oneOfProblem, type Problem, readDuration } from "@tenure/base";
-import { type Config, checkIdentity, checkTimings, type PresetName, type TimingOptions } from "@tenure/core";
+import { type Config, checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
 import { invalidOptions } from "./errors.ts";
 import type { Lock } from "./lock.ts";
 import type { ElectionMetrics } from "./metrics.ts";
@@ -12,7 +12,7 @@ const overrunActions = ["exit", "report"] as const;
 type OverrunAction = (typeof overrunActions)[number];
 
 export interface ElectionOptions extends TimingOptions {
-  /** Where the record lives. */
+  /** Where the election stores its record. */
   readonly lock: Lock;
   /** Every two live candidates must have different identities. @default $POD_NAME */
   readonly identity?: string;
@@ -77,5 +77,3 @@ export function checkOptions(options: ElectionOptions): Config {
   }
   return { identity: identity.value, timings: timings.value, waitWhenAbsent, failWhenDenied, cooldownMs };
 }
-
-export type { PresetName };

@@ -12,7 +12,7 @@ function newTerm(forMs = 10_000) {
 }
 
 describe("Term", () => {
-  it("is valid until its end, and not at it", () => {
+  it("is valid before its end, not at its end", () => {
     const { clock, term } = newTerm();
     expect([term.isValid(), term.remainingMs()]).toEqual([true, 10_000]);
     clock.freeze(9_999);
@@ -23,7 +23,7 @@ describe("Term", () => {
     expect(term.remainingMs()).toBe(0);
   });
 
-  it("ends by whichever clock is there first", () => {
+  it("ends by the clock that reaches the end first", () => {
     const suspended = newTerm();
     suspended.clock.suspend(9_000);
     expect(suspended.term.remainingMs()).toBe(1_000);
@@ -36,7 +36,7 @@ describe("Term", () => {
     expect(setBack.term.isValid()).toBe(false);
   });
 
-  it("asks for its end every time: a renewal moves it, a loss takes it away", () => {
+  it("asks for its end every time: a renewal moves it, and a loss removes it", () => {
     const { clock, end, term } = newTerm();
     end.value = { monoMs: clock.now().monoMs + 20_000, wallMs: clock.now().wallMs + 20_000 };
     expect(term.remainingMs()).toBe(20_000);
@@ -44,13 +44,13 @@ describe("Term", () => {
     expect([term.isValid(), term.remainingMs()]).toEqual([false, 0]);
   });
 
-  it("once closed, it stays so, even if its election leads again", () => {
+  it("stays invalid once it is closed, even if its election leads again", () => {
     const { term } = newTerm();
     term.close();
     expect([term.isValid(), term.remainingMs(), term.signal.aborted]).toEqual([false, 0, false]);
   });
 
-  it("aborts once: the first reason stays", () => {
+  it("keeps the first reason of its signal", () => {
     const { term } = newTerm();
     term.abort("step-down");
     term.abort("taken-over");
@@ -58,7 +58,7 @@ describe("Term", () => {
     expect(term.isValid()).toBe(true);
   });
 
-  it("is valid exactly as long as something remains", () => {
+  it("is valid exactly while remainingMs() is positive", () => {
     const ms = fc.integer({ min: -20_000, max: 20_000 });
     fc.assert(
       fc.property(ms, fc.nat(20_000), ms, (forMs, frozenMs, jumpMs) => {

@@ -2,29 +2,29 @@ import type { Clock, Instant } from "@tenure/base";
 import { type EndReason, isBefore } from "@tenure/core";
 import { ElectionError } from "./errors.ts";
 
-/** One uninterrupted leadership. Over when its signal aborts; not valid any more at the hard deadline at the latest. */
+/** One uninterrupted period of leadership. It ends when its signal aborts, and is invalid from the hard deadline at the latest. */
 export class Term {
   readonly identity: string;
   /**
-   * The fencing token: greater than that of any earlier term of this election, also after the lock was deleted (G2).
-   * A storage that remembers the highest token it saw can refuse a process that has not noticed yet that it lost.
+   * The fencing token. It is greater than the token of every earlier term of this election, even if the lock was deleted (G2).
+   * Storage that remembers the highest token it has seen can reject a process that has not noticed yet that it lost.
    */
   readonly token: bigint;
-  /** Aborts when the work should stop. Its reason is an ElectionError with code `TermEnded`. */
+  /** Aborts when the work should stop. Its reason is an ElectionError with the code `TermEnded`. */
   readonly signal: AbortSignal;
   /**
-   * Aborts when the term is lost: not renewed in time, taken over, deleted. It does not abort when the term ends on purpose,
-   * and may abort while it does. From then on the work must be gone within `remainingMs()`.
+   * Aborts when the term is lost: not renewed in time, taken over, or its lock deleted. It does not abort because a term ends on
+   * purpose, but a term can be lost while it is ending. The work must then stop within `remainingMs()`.
    */
   readonly lost: AbortSignal;
-  /** Aborts when nothing of the work may run any more: at the hard deadline, or sooner if somebody else may be working. */
+  /** Aborts when no part of the work may run any more: at the hard deadline, or earlier if another replica may be working. */
   readonly expired: AbortSignal;
   readonly #controller = new AbortController();
   readonly #lost = new AbortController();
   readonly #expired = new AbortController();
   readonly #clock: Clock;
   readonly #validUntil: () => Instant | undefined;
-  #isOver = false;
+  #isClosed = false;
 
   constructor(identity: string, token: bigint, clock: Clock, validUntil: () => Instant | undefined) {
     this.identity = identity;
@@ -37,16 +37,16 @@ export class Term {
   }
 
   /**
-   * Whether the work may run at this very moment: asks the clock, so that it is right also after a pause that nobody
-   * could announce. Stays true for a while after the signal aborted, for the work to finish in.
+   * Whether the work may run at this moment. It asks the clock, so it is right even after the process was paused. It stays true
+   * for a while after the signal aborts, so that the work can finish.
    */
   isValid(): boolean {
-    return !this.#isOver && isBefore(this.#clock.now(), this.#validUntil());
+    return !this.#isClosed && isBefore(this.#clock.now(), this.#validUntil());
   }
 
-  /** How long the work may still run if the term is not renewed any more, in milliseconds. */
+  /** How long the work may run if the term is not renewed again, in milliseconds. */
   remainingMs(): number {
-    const end = this.#isOver ? undefined : this.#validUntil();
+    const end = this.#isClosed ? undefined : this.#validUntil();
     if (!end) return 0;
     const now = this.#clock.now();
     return Math.max(0, Math.min(end.monoMs - now.monoMs, end.wallMs - now.wallMs));
@@ -54,13 +54,13 @@ export class Term {
 
   /** @internal */
   abort(reason: EndReason): void {
-    this.#controller.abort(endOf(reason));
+    this.#controller.abort(termEnded(reason));
   }
 
   /** @internal */
   lose(reason: EndReason): void {
     this.abort(reason);
-    this.#lost.abort(endOf(reason));
+    this.#lost.abort(termEnded(reason));
   }
 
   /** @internal */
@@ -68,12 +68,12 @@ export class Term {
     this.#expired.abort(this.#lost.signal.reason);
   }
 
-  /** @internal The work has stopped; what is left of it must not be told that it may go on. */
+  /** @internal The work has stopped. If a part of it still runs, `isValid()` must not allow it to go on. */
   close(): void {
-    this.#isOver = true;
+    this.#isClosed = true;
   }
 }
 
-function endOf(reason: EndReason): ElectionError {
+function termEnded(reason: EndReason): ElectionError {
   return new ElectionError("TermEnded", `The term ended: ${reason}.`, { reason });
 }

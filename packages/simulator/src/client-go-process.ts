@@ -3,14 +3,8 @@
  * records, a deadline that counts from the acknowledgement, a release that checks only its own stale memory and runs
  * before the work is stopped, and no reaction to another holder until the deadline.
  */
-import {
-  type Answer,
-  elapsedMs,
-  type Instant,
-  type LeaderRecord,
-  type LockView,
-  type Timings,
-} from "@tenure/core";
+import type { Instant } from "@tenure/base";
+import { type Answer, elapsedMs, type LeaderRecord, type LockView, type Timings } from "@tenure/core";
 import type { Machine } from "./machine.ts";
 import type { Witness, Worker } from "./witness.ts";
 

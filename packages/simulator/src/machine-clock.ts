@@ -1,4 +1,4 @@
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { Scheduler } from "./scheduler.ts";
 
 /** Half of the tolerance that G1 allows between two machines, so that any two differ by at most 1 %. */

@@ -1,6 +1,7 @@
 /** A candidate of ours with work that stops when it is told to, in its own time, and is killed at the hard deadline. */
 import { type Config, isBefore } from "@tenure/core";
-import { Candidate, type Lock, type Notice } from "@tenure/election";
+import type { Lock } from "@tenure/election";
+import { Candidate, type Notice } from "@tenure/election/internal";
 import type { Machine } from "./machine.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Witness, Worker } from "./witness.ts";

@@ -2,7 +2,7 @@
  * What there is to say about this replica at this moment, and word of it when it changes.
  * A leader whose time has run out, or that is ending its term, is not named: whoever asks may be about to give it work.
  */
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { ChildState, StatusSource } from "./source.ts";
 
 export interface Status {

@@ -4,7 +4,7 @@
  * Bounded: so many clients, and one that does not read what it is sent is cut off.
  */
 import type { ServerResponse } from "node:http";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { Status, StatusBoard } from "./board.ts";
 
 /** Proxies drop a connection that is silent for half a minute or so. */

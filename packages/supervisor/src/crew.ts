@@ -1,6 +1,5 @@
 /** Everything that serves one run, put together once; the parts do not know each other. */
-import type { Instant } from "@tenure/core";
-import type { Clock } from "@tenure/election";
+import type { Clock, Instant } from "@tenure/base";
 import type { StintEnd } from "./after.ts";
 import type { DeadlineFile } from "./deadline-file.ts";
 import type { ChildEvent, HealthEvent } from "./events.ts";

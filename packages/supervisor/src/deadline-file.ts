@@ -6,7 +6,7 @@
 import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Instant } from "@tenure/core";
+import type { Instant } from "@tenure/base";
 import { inWords, SupervisorError } from "./errors.ts";
 
 export class DeadlineFile {

@@ -2,7 +2,7 @@
  * Opens and closes the gates for traffic in the right order, whatever they do: a gate that fails is reported, one that hangs
  * holds nobody up for long, and one that opens late, after it was closed, is closed again.
  */
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { inWords, SupervisorError } from "./errors.ts";
 import type { Gate } from "./gate.ts";
 import type { TermLike } from "./office.ts";

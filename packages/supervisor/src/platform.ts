@@ -2,7 +2,7 @@
  * The only file of this package that asks the machine for time, randomness, its environment or a signal. The watchdog
  * loads it too: it imports nothing, so that the watchdog stays small.
  */
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 
 /** Node cannot sleep longer in one go. */
 const longestTimeoutMs = 2_147_483_647;

@@ -7,8 +7,7 @@
  * makes it the second kind.
  */
 
-import { first } from "@tenure/base";
-import { formatDuration } from "@tenure/core";
+import { first, formatDuration } from "@tenure/base";
 import { nextStep, type StintEnd } from "./after.ts";
 import { type Crew, tellDeadline, timeToStopMs } from "./crew.ts";
 import type { HealthMonitor } from "./health/monitor.ts";

@@ -7,8 +7,7 @@
  * Does not handle signals of this process: whoever owns the process aborts the signal of `run`, and calls `forward`.
  */
 import { constants } from "node:os";
-import { first } from "@tenure/base";
-import { Emitter } from "@tenure/election";
+import { Emitter, first } from "@tenure/base";
 import type { StintEnd } from "./after.ts";
 import type { Crew } from "./crew.ts";
 import { DeadlineFile } from "./deadline-file.ts";

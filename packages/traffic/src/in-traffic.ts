@@ -4,7 +4,8 @@
  * once, while the work is being stopped, for a successor may come any moment.
  * Not promised: that a gate closes. One that cannot in its time is reported, and the lease is released all the same.
  */
-import type { Clock, Term } from "@tenure/election";
+import type { Clock } from "@tenure/base";
+import type { Term } from "@tenure/election";
 import { messageOf, TrafficError } from "./errors.ts";
 import type { Gate, GateTerm } from "./gate.ts";
 import { systemClock, warn } from "./platform.ts";

@@ -1,5 +1,5 @@
 /** The only file of this package that asks the machine for anything: it warns through it. */
-export { systemClock } from "@tenure/election";
+export { systemClock } from "@tenure/base";
 
 /** For what nobody listens to. */
 export function warn(error: Error): void {

@@ -1,14 +1,14 @@
-/** The last resort: a process that must not go on does not, whoever and wherever it is. */
+/** endProcess ends the process from any thread, in any state. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { checkBuild } from "./members.ts";
+import { checkBuild } from "./replicas.ts";
 
 const platform = fileURLToPath(new URL("../../../packages/election/dist/platform.js", import.meta.url));
 
-/** Each goes on for ever if it is not ended. */
+/** Each of these programs runs until something ends it. */
 const inMain = `
   import { endProcess } from ${JSON.stringify(platform)};
   setInterval(() => {}, 1_000);
@@ -22,7 +22,7 @@ const inWorker = `
   });
 `;
 
-/** Its stderr is full, and nobody reads it. */
+/** Fills its stderr, which nobody reads. */
 const unread = `
   import { constants, openSync, writeSync } from "node:fs";
   import { endProcess } from ${JSON.stringify(platform)};
@@ -36,24 +36,26 @@ const unread = `
   }, 100);
 `;
 
-/** Process 1 of a namespace of its own, as in a container. */
+/** PID 1 of a new PID namespace, as in a container. */
 const firstProcess = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
 const canUnshare = spawnSync("unshare", [...firstProcess.slice(1), "true"]).status === 0;
 if (!canUnshare)
-  console.warn("unshare --pid is not possible here: ending process 1 of a container is not tested");
+  console.warn(
+    "unshare --pid does not work on this machine: the tests with PID 1 of a container are skipped",
+  );
 
-function run(code: string, prefix: readonly string[] = [], stderr: "heard" | "unheard" = "heard") {
+function run(code: string, prefix: readonly string[] = [], stderr: "read" | "closed" = "read") {
   const [command = "", ...args] = [...prefix, process.execPath, "--input-type=module", "-e", code];
   const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"] });
-  if (stderr === "unheard") child.stderr.destroy();
+  if (stderr === "closed") child.stderr.destroy();
   const timer = setTimeout(() => child.kill("SIGKILL"), 8_000);
-  let said = "";
-  child.stderr.on("data", (chunk) => (said += chunk));
+  let output = "";
+  child.stderr.on("data", (chunk) => (output += chunk));
   const startedAt = Date.now();
-  return new Promise<{ signal: string | null; said: string; tookMs: number }>((resolve) => {
+  return new Promise<{ signal: string | null; output: string; tookMs: number }>((resolve) => {
     child.once("close", (_code, signal) => {
       clearTimeout(timer);
-      resolve({ signal, said, tookMs: Date.now() - startedAt });
+      resolve({ signal, output, tookMs: Date.now() - startedAt });
     });
   });
 }
@@ -64,20 +66,20 @@ describe("endProcess", { timeout: 20_000 }, () => {
   it.each([
     ["the main thread", inMain],
     ["a worker, while the main thread is blocked", inWorker],
-  ])("from %s: by SIGKILL, with the sentence on stderr", async (_where, code) => {
-    const { signal, said, tookMs } = await run(code);
-    expect([signal, said]).toEqual(["SIGKILL", "that is enough\n"]);
+  ])("from %s: dies by SIGKILL, with the message on stderr", async (_where, code) => {
+    const { signal, output, tookMs } = await run(code);
+    expect([signal, output]).toEqual(["SIGKILL", "that is enough\n"]);
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it("with nobody left to hear it", async () => {
-    const { signal, tookMs } = await run(inMain, [], "unheard");
+  it("with a closed stderr", async () => {
+    const { signal, tookMs } = await run(inMain, [], "closed");
     expect(signal).toBe("SIGKILL");
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it("with a stderr that is full, as whoever should read it does not", async () => {
-    // A pipe of the shell's, as containers have; what Node gives to a child is a socket.
+  it("with a full stderr that nobody reads", async () => {
+    // The shell makes a pipe, as containers have. Node would give its child a socket.
     const inner = `sh -c 'exec "$@" 2>&1 >/dev/null' sh "$@"`;
     const script = `(${inner}; echo $? >&3) 2>/dev/null | sleep 60`;
     const args = ["-c", script, "sh", process.execPath, "--input-type=module", "-e", unread];
@@ -90,9 +92,9 @@ describe("endProcess", { timeout: 20_000 }, () => {
   it.runIf(canUnshare).each([
     ["the main thread", inMain],
     ["a worker, while the main thread is blocked", inWorker],
-  ])("as process 1 of a container, which no signal from within can kill, from %s", async (_where, code) => {
-    const { said, tookMs } = await run(code, firstProcess);
-    expect(said).toMatch(/^that is enough\n/);
+  ])("as PID 1 of a container, which ignores signals from inside, from %s", async (_where, code) => {
+    const { output, tookMs } = await run(code, firstProcess);
+    expect(output).toMatch(/^that is enough\n/);
     expect(tookMs).toBeLessThan(5_000);
   });
 });

@@ -1,6 +1,6 @@
 /** `tenure step-down`, `transfer`, `pause` and `resume` as processes: on real candidates, and on holders that do not heed. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { checkBuild, endAll as endMembers, type Member, startMember } from "../election/members.ts";
+import { checkBuild, endAll as endMembers, type ReplicaProcess, startReplica } from "../election/replicas.ts";
 import { checkRunBuild } from "../run/replicas.ts";
 import { endAll, leases, record, TestCluster } from "./commands.ts";
 import { StandIn } from "./stand-in.ts";
@@ -37,13 +37,13 @@ const annotationsOf = async (name: string) =>
 
 describe("on candidates of tenure", { timeout: 60_000 }, () => {
   /** Three of them, the first of which leads. */
-  async function three(name: string): Promise<Member[]> {
+  async function three(name: string): Promise<ReplicaProcess[]> {
     const lock = { namespace: "default", name, kubeconfig: cluster.kubeconfig };
-    const members: Member[] = [];
+    const members: ReplicaProcess[] = [];
     for (const identity of ["a", "b", "c"]) {
-      const member = startMember({ lock, identity, cooldown: "5s" });
+      const member = startReplica({ lock, identity, cooldown: "5s" });
       members.push(member);
-      await member.said(identity === "a" ? "works" : "leader");
+      await member.printed(identity === "a" ? "works" : "leader");
     }
     return members;
   }
@@ -78,7 +78,7 @@ describe("on candidates of tenure", { timeout: 60_000 }, () => {
     expect((await cluster.tenure("pause", "halting")).out).toMatch(
       /^default\/halting is paused, nobody leads; a ended its term/,
     );
-    await members[0]?.said("stopped");
+    await members[0]?.printed("stopped");
     const since = Date.now();
     expect((await cluster.tenure("status", "halting")).out).toContain("Nobody leads: the election is paused");
     const again = await cluster.tenure("pause", "halting");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, afterEach, beforeAll } from "vitest";
-import { checkBuild } from "../election/members.ts";
+import { checkBuild } from "../election/replicas.ts";
 import { checkRunBuild, endAll } from "./replicas.ts";
 
 export class World {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget } from "../../conformance/locks-target.ts";
-import { checkBuild } from "../election/members.ts";
+import { checkBuild } from "../election/replicas.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 let connection: LockTarget;

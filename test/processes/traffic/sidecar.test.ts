@@ -14,7 +14,7 @@ import { loadAll } from "js-yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget } from "../../conformance/locks-target.ts";
 import type { Body } from "../../conformance/target.ts";
-import { checkBuild } from "../election/members.ts";
+import { checkBuild } from "../election/replicas.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const lease = [

@@ -4,7 +4,7 @@
  * lead is not done here; that is core's, which reads strictly.
  */
 import type { LeaderRecord } from "@tenure/core";
-import { leaderAnnotation } from "@tenure/election";
+import { leaderAnnotation } from "@tenure/election/internal";
 
 export interface ManagedFields {
   readonly manager?: string;

@@ -2,7 +2,7 @@
  * The orders on a lock, as an operator sees them: which are in force for the present term, and which lapsed with an earlier
  * one. What candidates make of them is the business of @tenure/election.
  */
-import { ordersFrom } from "@tenure/election";
+import { ordersFrom } from "@tenure/election/internal";
 import type { LockObject } from "./lock-object.ts";
 
 export interface OrdersInForce {

@@ -1,4 +1,4 @@
-import { leaderAnnotation } from "@tenure/election";
+import { leaderAnnotation } from "@tenure/election/internal";
 import { describe, expect, it } from "vitest";
 import type { LockObject } from "./lock-object.ts";
 import { stateOf } from "./state.ts";

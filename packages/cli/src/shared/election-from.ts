@@ -3,7 +3,6 @@ import { describeProblems, oneOfProblem, type Problem } from "@tenure/base";
 import { checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
 import {
   ConfigMapLock,
-  checkLockOptions,
   Election,
   type ElectionOptions,
   EndpointsLock,
@@ -11,6 +10,7 @@ import {
   type Lock,
   MigrationLock,
 } from "@tenure/election";
+import { checkLockOptions } from "@tenure/election/internal";
 import type { KubeClient } from "@tenure/kube";
 import type { Platform } from "../platform.ts";
 import { newClient } from "./connect.ts";

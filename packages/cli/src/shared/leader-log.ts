@@ -1,6 +1,6 @@
 /** Says who leads: at every change, and every so often even if nothing changed (A7). */
 
-import { parseDuration } from "@tenure/core";
+import { parseDuration } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import type { Platform } from "../platform.ts";
 import type { Log } from "./log.ts";

@@ -1,6 +1,6 @@
 // Everything that is wrong with a command line is said at once, in the words of the command line.
 
-import { parseDuration } from "@tenure/core";
+import { parseDuration } from "@tenure/base";
 import { CliError } from "../errors.ts";
 
 /** Throws if there is any problem. @param cannot what cannot be done: "start" */

@@ -1,9 +1,9 @@
 import { KubeError, type KubeErrorCode } from "@tenure/kube";
 import { describe, expect, it } from "vitest";
-import { answerTo, failureFrom } from "./answers.ts";
+import { answerFromError, failureFromError } from "./answers.ts";
 import { UnreadableRecord } from "./record-fields.ts";
 
-describe("answerTo", () => {
+describe("answerFromError", () => {
   it.each<[KubeErrorCode, string]>([
     ["NotFound", "absent"],
     ["Conflict", "conflict"],
@@ -11,22 +11,22 @@ describe("answerTo", () => {
     ["Forbidden", "failed"],
     ["Timeout", "failed"],
   ])("%s is %s", (code, kind) => {
-    expect(answerTo(new KubeError(code, "x"), false).kind).toBe(kind);
+    expect(answerFromError(new KubeError(code, "x"), false).kind).toBe(kind);
   });
 
-  it("a 404 to a create is about the namespace, not about the lock", () => {
-    expect(answerTo(new KubeError("NotFound", 'namespaces "x" not found'), true)).toEqual({
+  it("a 404 to a create means that the namespace does not exist", () => {
+    expect(answerFromError(new KubeError("NotFound", 'namespaces "x" not found'), true)).toEqual({
       kind: "failed",
       failure: { kind: "server", message: 'namespaces "x" not found' },
     });
   });
 
   it("a conflict with a create is a conflict", () => {
-    expect(answerTo(new KubeError("AlreadyExists", "x"), true)).toEqual({ kind: "conflict" });
+    expect(answerFromError(new KubeError("AlreadyExists", "x"), true)).toEqual({ kind: "conflict" });
   });
 });
 
-describe("failureFrom", () => {
+describe("failureFromError", () => {
   it.each<[KubeErrorCode, string]>([
     ["Unauthorized", "denied"],
     ["Forbidden", "denied"],
@@ -43,26 +43,29 @@ describe("failureFrom", () => {
     ["HttpError", "server"],
     ["NoConfig", "server"],
   ])("%s is %s", (code, kind) => {
-    expect(failureFrom(new KubeError(code, "why"))).toEqual({ kind, message: "why" });
+    expect(failureFromError(new KubeError(code, "why"))).toEqual({ kind, message: "why" });
   });
 
-  it("tells how long the server asks to be left alone", () => {
-    expect(failureFrom(new KubeError("TooManyRequests", "later", { retryAfterMs: 3_000 }))).toEqual({
+  it("keeps the server's Retry-After", () => {
+    expect(failureFromError(new KubeError("TooManyRequests", "later", { retryAfterMs: 3_000 }))).toEqual({
       kind: "throttled",
       message: "later",
       retryAfterMs: 3_000,
     });
   });
 
-  it("tells a record that cannot be read from an API server that does not answer", () => {
-    expect(failureFrom(new UnreadableRecord("garbage"))).toEqual({ kind: "unreadable", message: "garbage" });
+  it("distinguishes an unreadable record from an API server error", () => {
+    expect(failureFromError(new UnreadableRecord("garbage"))).toEqual({
+      kind: "unreadable",
+      message: "garbage",
+    });
   });
 
   it.each([
     [new TypeError("a defect"), "a defect"],
     ["thrown as text", "thrown as text"],
     [undefined, "undefined"],
-  ])("anything else is told as it is", (error, message) => {
-    expect(failureFrom(error)).toEqual({ kind: "server", message });
+  ])("any other error keeps its message", (error, message) => {
+    expect(failureFromError(error)).toEqual({ kind: "server", message });
   });
 });

@@ -1,19 +1,20 @@
-/** What the API server said, in the words of core. */
+/** Converts errors of the Kubernetes client to answers and failures of core. */
+import { messageOf } from "@tenure/base";
 import type { Answer, Failure } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
 import { UnreadableRecord } from "./record-fields.ts";
 
-export function answerTo(error: unknown, isCreate: boolean): Answer {
+export function answerFromError(error: unknown, isCreate: boolean): Answer {
   if (error instanceof KubeError) {
-    // A 404 to a create is about the namespace, not about the lock.
+    // A 404 to a create means that the namespace does not exist.
     if (error.code === "NotFound" && !isCreate) return { kind: "absent" };
     if (error.code === "Conflict" || error.code === "AlreadyExists") return { kind: "conflict" };
   }
-  return { kind: "failed", failure: failureFrom(error) };
+  return { kind: "failed", failure: failureFromError(error) };
 }
 
-export function failureFrom(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
+export function failureFromError(error: unknown): Failure {
+  const message = messageOf(error);
   if (error instanceof UnreadableRecord) return { kind: "unreadable", message };
   if (!(error instanceof KubeError)) return { kind: "server", message };
   const kind = failureKind(error);

@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
-import { systemClock } from "@tenure/base";
+import { systemClock, systemRandom } from "@tenure/base";
 import type { LockView } from "@tenure/core";
-import type { KubeObject, ObjectKind } from "./object-lock.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
 
-export interface EventFacts {
+interface EventFacts {
   readonly kind: ObjectKind;
   readonly namespace: string;
   readonly name: string;
@@ -11,13 +10,13 @@ export interface EventFacts {
   readonly view: LockView | undefined;
 }
 
-/** As client-go's recorder writes it: type Normal, reason LeaderElection, about the lock. */
+/** A Kubernetes Event about the lock, with the fields that client-go's recorder writes. */
 export function eventFor({ kind, namespace, name, message, view }: EventFacts): KubeObject {
   const now = new Date(systemClock.now().wallMs).toISOString().replace(/\.\d+/, "");
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: `${name}.${randomBytes(8).toString("hex")}`, namespace },
+    metadata: { name: `${name}.${randomHex()}${randomHex()}`, namespace },
     involvedObject: {
       apiVersion: kind.apiVersion,
       kind: kind.kind,
@@ -34,4 +33,11 @@ export function eventFor({ kind, namespace, name, message, view }: EventFacts): 
     lastTimestamp: now,
     count: 1,
   };
+}
+
+/** Eight hexadecimal digits. */
+function randomHex(): string {
+  return Math.floor(systemRandom() * 2 ** 32)
+    .toString(16)
+    .padStart(8, "0");
 }

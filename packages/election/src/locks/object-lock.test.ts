@@ -1,15 +1,15 @@
-/** What all locks in an object share: names, namespaces, the watch, announcements. */
+/** Names, namespaces, announcements and requests, which are the same for all kinds of objects. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KubeError } from "@tenure/kube";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeApi } from "../testing/fake-api.ts";
-import { ConfigMapLock, EndpointsLock } from "./annotation.ts";
-import { lockFromSpec } from "./from-spec.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
-import type { KubeObject } from "./object-lock.ts";
+import { ConfigMapLock, EndpointsLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { lockFromSpec } from "./lock-from-spec.ts";
+import { MigrationLock } from "./migration-lock.ts";
+import type { KubeObject } from "./object-kind.ts";
 
 const { signal } = new AbortController();
 const path = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/lock";
@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe("names", () => {
-  it.each(["a", "0", "my-lock", "a.b-c.d", "x".repeat(253)])("%j is one", (name) => {
+  it.each(["a", "0", "my-lock", "a.b-c.d", "x".repeat(253)])("%j is valid", (name) => {
     expect(() => new LeaseLock({ name, namespace: "ns" })).not.toThrow();
   });
 
@@ -45,13 +45,13 @@ describe("names", () => {
     "x".repeat(254),
     undefined,
     7,
-  ])("%j is none", (name) => {
+  ])("%j is invalid", (name) => {
     expect(() => new LeaseLock({ name: name as string, namespace: "ns" })).toThrow(
       "Cannot use the Lease as a lock: name must be 1 to 253 lower case letters",
     );
   });
 
-  it("every problem is told at once", () => {
+  it("are reported with every other problem at once", () => {
     expect(() => new ConfigMapLock({ name: "A", namespace: "../kube-system" })).toThrow(
       /name must be .*, but is "A"; namespace must be .*, but is "\.\.\/kube-system"\.$/,
     );
@@ -77,7 +77,7 @@ describe("the namespace", () => {
     expect(lock.description).toBe(`lease ${expected}/lock`);
   });
 
-  it("that cannot be told is an error which says what to set", async () => {
+  it("is required, and the error says what to set", async () => {
     const api = new FakeApi();
     api.namespaceOfConfig = undefined;
     const lock = new LeaseLock({ name: "lock", client: api.client });
@@ -85,7 +85,7 @@ describe("the namespace", () => {
     expect(lock.description).toBe("lease (namespace of the configuration)/lock");
   });
 
-  it("of the configuration must be a name as well", async () => {
+  it("is checked if it comes from the configuration", async () => {
     const api = new FakeApi();
     api.namespaceOfConfig = "../kube-system";
     const lock = new LeaseLock({ name: "lock", client: api.client });
@@ -94,7 +94,7 @@ describe("the namespace", () => {
 });
 
 describe("the kubeconfig", () => {
-  it("is read from where it is said to be, in the context that is asked for", async () => {
+  it("is read from the given path, in the given context", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tenure-lock-"));
     const kubeconfig = join(folder, "config");
     const context = (name: string) => ({
@@ -125,7 +125,7 @@ describe("the kubeconfig", () => {
 });
 
 describe("prepare", () => {
-  it("rejects when the configuration cannot be used, also where the namespace is known", async () => {
+  it("rejects an unusable configuration even if the namespace is known", async () => {
     const lock = new LeaseLock({ name: "lock", namespace: "ns", kubeconfig: "/nowhere/kubeconfig" });
     await expect(lock.prepare()).rejects.toMatchObject({
       name: "KubeError",
@@ -135,7 +135,7 @@ describe("prepare", () => {
 });
 
 describe("spec", () => {
-  it("makes the same lock again, unless it has a client of its own", () => {
+  it("constructs the same lock, unless the lock has a client", () => {
     const options = { name: "lock", namespace: "ns", labels: { a: "b" }, kubeconfig: "/k", context: "c" };
     for (const Kind of [LeaseLock, ConfigMapLock, EndpointsLock]) {
       const lock = new Kind(options);
@@ -147,7 +147,7 @@ describe("spec", () => {
     expect(open().lock.spec).toBeUndefined();
   });
 
-  it("of a migration is that of both, in their places", () => {
+  it("of a migration has the specs of both locks", () => {
     const migration = new MigrationLock({
       from: new ConfigMapLock({ name: "old", namespace: "ns" }),
       to: new LeaseLock({ name: "new", namespace: "ns" }),
@@ -158,8 +158,8 @@ describe("spec", () => {
   });
 });
 
-describe("a resourceVersion that is no number", () => {
-  it("is unreadable, for nothing could be ordered by it", async () => {
+describe("a resourceVersion", () => {
+  it("that is not a number is unreadable", async () => {
     const { api, lock } = open();
     api.put(path, { spec: {} });
     const stored = api.objects.get(path) as KubeObject;
@@ -170,7 +170,7 @@ describe("a resourceVersion that is no number", () => {
     });
   });
 
-  it("may be far larger than what a number can hold", async () => {
+  it("may be larger than the largest safe integer", async () => {
     const { api, lock } = open();
     const stored = api.put(path, { spec: {} });
     api.objects.set(path, {
@@ -184,7 +184,7 @@ describe("a resourceVersion that is no number", () => {
 describe("announce", () => {
   const event = (api: FakeApi) => api.requests.findLast(({ method }) => method === "POST");
 
-  it("writes an Event as client-go's recorder does, on the lock", async () => {
+  it("records an Event on the lock as client-go does", async () => {
     const { api, lock } = open();
     const { metadata } = api.put(path, { spec: {} });
     await lock.announce("a became leader", undefined, signal);
@@ -211,7 +211,7 @@ describe("announce", () => {
     });
   });
 
-  it("says it about the view that it was given, without asking", async () => {
+  it("uses the view that is passed in, without a read", async () => {
     const { api, lock } = open();
     api.put(path, { spec: {} });
     const answer = await lock.read(signal);
@@ -221,7 +221,7 @@ describe("announce", () => {
     expect(event(api)?.body).toMatchObject({ involvedObject: { uid: expect.stringMatching(/^uid-/) } });
   });
 
-  it("says it also when the lock is gone, and rejects when it may not", async () => {
+  it("works without a lock, and rejects without permission", async () => {
     const { api, lock } = open();
     await lock.announce("a stopped leading", undefined, signal);
     expect(event(api)?.body).toHaveProperty("involvedObject.name");
@@ -233,7 +233,7 @@ describe("announce", () => {
 });
 
 describe("requests", () => {
-  it("never reject, whatever the client throws", async () => {
+  it("never reject, even if the client throws", async () => {
     const { api, lock } = open();
     api.fail = () => new TypeError("Request path contains unescaped characters");
     const answer = { kind: "failed", failure: { kind: "server", message: expect.any(String) } };
@@ -241,7 +241,7 @@ describe("requests", () => {
     expect(await lock.write({ ...emptyRecord }, undefined, signal)).toEqual(answer);
   });
 
-  it("carry the signal, so that they end when nobody waits", async () => {
+  it("carry the signal", async () => {
     const { api, lock } = open();
     const signals: unknown[] = [];
     api.fail = (request) => {
@@ -251,6 +251,21 @@ describe("requests", () => {
     await lock.read(signal);
     await lock.write({ ...emptyRecord }, undefined, signal);
     expect(signals).toEqual([signal, signal]);
+  });
+
+  it.each([
+    ["longer than the candidate's", 11_250, 12_250],
+    ["the client's default at least", 2_500, 10_000],
+    ["the client's default without one", undefined, undefined],
+  ])("have a time limit that is %s", async (_what, timeoutMs, expected) => {
+    const { api, lock } = open();
+    await lock.read(signal, timeoutMs);
+    await lock.write({ ...emptyRecord }, undefined, signal, timeoutMs);
+    const answer = await lock.read(signal, timeoutMs);
+    if (answer.kind === "found") await lock.write({ ...emptyRecord }, answer.view, signal, timeoutMs);
+    expect(api.requests.map((request) => [request.method, request.timeoutMs])).toEqual(
+      ["GET", "POST", "GET", "PUT"].map((method) => [method, expected]),
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * A lock that lives in one Kubernetes object, of whatever kind: reads, compare-and-swap writes and a watch of that one
- * name. Upholds G3: a write sends back the whole object as it was read, with only the record changed, and the API server
- * refuses it (409) if the object changed since. Keeps no state: what to write over is passed in.
+ * A lock in one Kubernetes object of any kind: reads, compare-and-swap writes, and a watch of that one object. For G3, a write
+ * sends the whole object as it was read, with only the record changed, and the API server rejects it (409) if the object has
+ * changed since. The lock keeps no state: the caller passes in the view to write over.
  */
 import { type Problem, quote } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
@@ -9,7 +9,9 @@ import { KubeClient, KubeError, loadConfig, nameProblem, type WatchRequest } fro
 import { invalidOptions } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
-import { answerTo, failureFrom } from "./answers.ts";
+import { answerFromError, failureFromError } from "./answers.ts";
+import { eventFor } from "./event.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
 import { ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
 import { watchShared } from "./shared-watch.ts";
@@ -18,49 +20,23 @@ export interface ObjectLockOptions {
   readonly name: string;
   /** @default $NAMESPACE, $POD_NAMESPACE, or the namespace of the kubeconfig's context or of the pod */
   readonly namespace?: string;
-  /** Put on the object when it is created, and kept on it: other labels are never touched. @default none */
+  /** Labels to set with every write. Other labels of the object are not changed. @default none */
   readonly labels?: Readonly<Record<string, string>>;
   /** The path of a kubeconfig. @default $KUBECONFIG, the pod's service account, or ~/.kube/config */
   readonly kubeconfig?: string;
   /** @default the kubeconfig's current context */
   readonly context?: string;
-  /** Share a client between locks. @default one of its own, so that nothing queues in front of a renewal */
+  /** Pass the same client to several locks to share its connections. @default one of its own, so that no other request delays a renewal */
   readonly client?: KubeClient;
   /**
-   * Follow the lock on one connection with all other locks of the same `client`, namespace and kind that say so too; for
-   * processes with many elections. Needs the right to `watch` all objects of the kind in the namespace, not only this one.
+   * Share one watch connection with all other locks of the same `client`, namespace and kind that set this option. For
+   * processes with many elections. Needs permission to `watch` all objects of the kind in the namespace, not only this one.
    * @default false
    */
   readonly shareWatch?: boolean;
 }
 
-/** Where a kind of object is found, and where in it the record stands. */
-export interface ObjectKind {
-  readonly kind: string;
-  readonly apiVersion: string;
-  /** `/api/v1` or `/apis/GROUP/VERSION`. */
-  readonly root: string;
-  readonly plural: string;
-  read(object: KubeObject): LeaderRecord;
-  /** The object with this record and everything else as it was. */
-  write(object: KubeObject, record: LeaderRecord): KubeObject;
-}
-
-export interface KubeObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly [field: string]: unknown;
-}
-
-/** The API server sends a bookmark about every minute; a stream that is silent for longer is dead. */
+/** The API server sends a bookmark about every minute, so a stream that is silent for this long is dead. */
 const silentWatchMs = 150_000;
 
 export class ObjectLock implements Lock {
@@ -96,31 +72,38 @@ export class ObjectLock implements Lock {
   async prepare(): Promise<void> {
     const { name } = this.#options;
     const { kind } = this.#kind;
-    // Asked in any case: a configuration that cannot be used is told here, once, and not with every request.
+    // Called even if the namespace is known: an unusable configuration is reported here, once, and not with every request.
     const configured = await this.#client.namespace();
     this.#namespace ??= configured;
     if (this.#namespace === undefined) {
       throw new KubeError(
         "BadConfig",
-        `Cannot tell the namespace of the ${kind} ${name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
+        `Cannot determine the namespace of the ${kind} ${name}: pass namespace, or set NAMESPACE or POD_NAMESPACE.`,
       );
     }
     check(kind, { ...this.#options, namespace: this.#namespace });
   }
 
-  async read(signal: AbortSignal): Promise<Answer> {
+  async read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
+    const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
     return this.#answer(false, () =>
-      this.#client.request<KubeObject>({ method: "GET", path: this.#path(), signal }),
+      this.#client.request<KubeObject>({ method: "GET", path: this.#path(), ...limits }),
     );
   }
 
-  async write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+  async write(
+    record: LeaderRecord,
+    over: LockView | undefined,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<Answer> {
     const before = over?.object as KubeObject | undefined;
     const body = this.#kind.write(this.#labelled(before ?? this.#newObject()), record);
+    const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
     return this.#answer(before === undefined, () =>
       before
-        ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, signal })
-        : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, signal }),
+        ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, ...limits })
+        : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, ...limits }),
     );
   }
 
@@ -133,20 +116,20 @@ export class ObjectLock implements Lock {
       idleMs: silentWatchMs,
       onUp: ({ resumed }) => {
         observer.up();
-        // A deletion in the gap is not told. At the start there was no gap: the lock is being read anyway.
+        // A deletion in the gap is not reported, so the lock has to be read. At the start, the candidate reads it anyway.
         if (mayHaveMissed && !resumed) observer.changed();
         mayHaveMissed = true;
       },
       onDown: (error) => {
         mayHaveMissed = true;
-        observer.down(failureFrom(error));
+        observer.down(failureFromError(error));
       },
       onEvent: ({ type, object }) => {
         try {
           if (type === "DELETED") observer.deleted(revisionOf(object));
           else observer.observed(this.#view(object));
         } catch {
-          // What cannot be understood here cannot be by a read either, which reports it.
+          // The object is unreadable. A read will fail in the same way and report it.
           observer.changed();
         }
       },
@@ -155,14 +138,13 @@ export class ObjectLock implements Lock {
     const watching = shareWatch
       ? watchShared(this.#client, { ...request, name })
       : this.#client.watch<KubeObject>({ ...request, query });
-    // It ends by itself only with a client that was closed, or with an observer that threw.
-    watching.catch((error) => observer.down(failureFrom(error)));
+    // The watch ends by itself only if the client is closed or the observer throws.
+    watching.catch((error) => observer.down(failureFromError(error)));
   }
 
-  /** Tells people, as a Kubernetes Event on the lock. */
+  /** Records a Kubernetes Event on the lock. */
   async announce(message: string, view: LockView | undefined, signal: AbortSignal): Promise<void> {
-    const { eventFor } = await import("./event.ts");
-    // `kubectl describe` finds the events of an object by its uid.
+    // `kubectl describe` finds the events of an object by its uid, so the lock is read if the view is unknown.
     const answer = view ? undefined : await this.read(signal);
     const seen = answer?.kind === "found" ? answer.view : view;
     const body = eventFor({
@@ -184,7 +166,7 @@ export class ObjectLock implements Lock {
     try {
       return { kind: "found", view: this.#view(await send()) };
     } catch (error) {
-      return answerTo(error, isCreate);
+      return answerFromError(error, isCreate);
     }
   }
 
@@ -222,6 +204,14 @@ export class ObjectLock implements Lock {
   }
 }
 
+/**
+ * The candidate aborts a request at its own limit, but first handles an answer that arrived while the process was frozen.
+ * The client does not promise that, so its limit is a backstop that comes well after the candidate's.
+ */
+function clientTimeoutMs(timeoutMs: number | undefined): number | undefined {
+  return timeoutMs === undefined ? undefined : Math.max(timeoutMs + 1_000, 10_000);
+}
+
 /** Every problem with the options of a lock in a Kubernetes object. */
 export function checkLockOptions({
   name,
@@ -251,11 +241,11 @@ function check(kind: string, options: ObjectLockOptions): void {
   if (problems.length > 0) throw invalidOptions(`use the ${kind} as a lock`, problems);
 }
 
-/** Kubernetes calls it opaque but keeps it ordered (and comparable by contract since 1.35); fencing rests on that. */
+/** Kubernetes calls the resourceVersion opaque but keeps it ordered (by contract since 1.35). The fencing tokens depend on that. */
 function revisionOf(object: KubeObject): bigint {
   const version = object.metadata?.resourceVersion;
   if (typeof version === "string" && /^\d+$/.test(version)) return BigInt(version);
   throw new UnreadableRecord(
-    `the API server's resourceVersion is not a number, so that changes cannot be ordered: ${JSON.stringify(version)}`,
+    `the resourceVersion from the API server is not a number, so changes cannot be ordered: ${JSON.stringify(version)}`,
   );
 }

@@ -21,6 +21,6 @@ it.each([
     { "tenure.dev/paused": "true", "tenure.dev/step-down": "1", "tenure.dev/transfer": "1/b" },
     { paused: true, stepDown: 1, transfer: { transitions: 1, to: "b" } },
   ],
-])("%j orders %j", (annotations, orders) => {
+])("%j is parsed as %j", (annotations, orders) => {
   expect(ordersFrom(annotations as Record<string, string> | undefined)).toEqual(orders);
 });

@@ -11,7 +11,7 @@ const nothing = {
 };
 
 describe("readRecord", () => {
-  it("reads a whole record", () => {
+  it("reads a complete record", () => {
     const raw = {
       holderIdentity: "a",
       leaseDurationSeconds: 15,
@@ -23,15 +23,15 @@ describe("readRecord", () => {
     expect(readRecord(raw)).toEqual({ ...rest, leaseTransitions: transitions });
   });
 
-  it("reads nothing as nobody", () => {
+  it("reads an empty record as held by nobody", () => {
     expect(readRecord({})).toEqual(nothing);
   });
 
-  it.each([[null], [undefined]])("a holder that is %s is nobody", (holderIdentity) => {
+  it.each([[null], [undefined]])("reads a holder of %s as nobody", (holderIdentity) => {
     expect(readRecord({ holderIdentity })).toEqual(nothing);
   });
 
-  it.each([[7], [true], [{}], [["a"]]])("a holder that is %j cannot be read", (holderIdentity) => {
+  it.each([[7], [true], [{}], [["a"]]])("rejects the holder %j", (holderIdentity) => {
     expect(() => readRecord({ holderIdentity })).toThrow(UnreadableRecord);
     expect(() => readRecord({ holderIdentity })).toThrow(
       `holderIdentity is not a string: ${JSON.stringify(holderIdentity)}`,
@@ -50,7 +50,7 @@ describe("readRecord", () => {
     ["15", undefined],
     [null, undefined],
     [{}, undefined],
-  ])("a duration of %j is %j", (leaseDurationSeconds, expected) => {
+  ])("reads the duration %j as %j", (leaseDurationSeconds, expected) => {
     expect(readRecord({ leaseDurationSeconds }).leaseDurationSeconds).toBe(expected);
   });
 
@@ -63,7 +63,7 @@ describe("readRecord", () => {
     [0.5, 0],
     ["3", 0],
     [null, 0],
-  ])("transitions of %j are %j", (transitions, expected) => {
+  ])("reads transitions of %j as %j", (transitions, expected) => {
     expect(readRecord({ transitions }).leaseTransitions).toBe(expected);
   });
 
@@ -72,14 +72,14 @@ describe("readRecord", () => {
     ["", ""],
     [1_700_000_000, undefined],
     [null, undefined],
-  ])("a time of %j is kept as it is, or missing: it is never interpreted", (time, expected) => {
+  ])("keeps the time %j without interpreting it, or drops it", (time, expected) => {
     expect(readRecord({ acquireTime: time, renewTime: time })).toMatchObject({
       acquireTime: expected,
       renewTime: expected,
     });
   });
 
-  it("whatever stands there, the result is usable, or it is said that it is not", () => {
+  it("returns a usable record or throws UnreadableRecord for any input", () => {
     const raw = fc.record(
       {
         holderIdentity: fc.anything(),

@@ -1,12 +1,12 @@
-/** Reads a record from whatever stands in a lock: other programs write there too, and people with editors. */
+/** Reads a record from the raw fields of a lock. Other programs write these fields too, and so do people with editors. */
 import type { LeaderRecord } from "@tenure/core";
 
-/** The lock says something that cannot be a record. It is left as it is, and reported. */
+/** The content of the lock is not a record. The lock is not changed, and the error is reported. */
 export class UnreadableRecord extends Error {
   override readonly name = "UnreadableRecord";
 }
 
-/** As the API has it: int32. */
+/** The API stores integers as int32. */
 const largestInteger = 2_147_483_647;
 
 export interface RawRecord {
@@ -17,7 +17,7 @@ export interface RawRecord {
   readonly transitions?: unknown;
 }
 
-/** A holder must be readable, for it decides who may work; whatever else is unusable counts as missing. */
+/** The holder must be readable, because it decides who may work. Any other field that is not usable counts as missing. */
 export function readRecord(raw: RawRecord): LeaderRecord {
   const { holderIdentity } = raw;
   if (holderIdentity !== undefined && holderIdentity !== null && typeof holderIdentity !== "string") {

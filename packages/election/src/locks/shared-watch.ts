@@ -1,90 +1,88 @@
 /**
- * One watch of a collection for all the locks in it that share a client: a thousand elections of one process follow their
- * locks on one connection for each namespace and kind. Upholds what a watch of one name upholds: each lock hears of every
- * change of its own object, in order, and of every gap in which one may have been missed. A lock whose owner throws ends
- * its own part and nobody else's.
+ * One watch of a collection for all locks in it that share a client. A thousand elections of one process need one connection
+ * for each namespace and kind. Each lock gets what a watch of its own would give: every change of its object, in order, and
+ * every gap in which a change may have been missed. If the owner of a lock throws, only that lock's subscription ends.
  *
- * It needs the right to watch the whole collection. It does not show a lock that joins what is known already: a candidate
- * reads its lock after it has joined.
+ * It needs permission to watch the whole collection. A lock that subscribes later does not get the current state of its object:
+ * a candidate reads its lock after it has subscribed.
  */
 import type { KubeClient, WatchEvent, WatchRequest } from "@tenure/kube";
-import type { KubeObject } from "./object-lock.ts";
+import type { KubeObject } from "./object-kind.ts";
 
-/** A watch of a collection, of which one object counts. */
-export type SharedRequest = WatchRequest<KubeObject> & { readonly name: string };
+/** A watch of a collection for the object with this name. */
+type SharedWatchRequest = WatchRequest<KubeObject> & { readonly name: string };
 
-interface Follower {
-  readonly request: SharedRequest;
-  /** Whether it was told how the connection is since it joined. */
-  isTold: boolean;
-  isOver: boolean;
-  /** Ends its part; with an error if there is one. */
+interface Subscriber {
+  readonly request: SharedWatchRequest;
+  /** Whether it has been notified of the connection's state. */
+  knowsState: boolean;
+  hasEnded: boolean;
   end(error?: unknown): void;
 }
 
 const watches = new WeakMap<KubeClient, Map<string, SharedWatch>>();
 
-/** As `client.watch`: resolves when the signal aborts or the client is closed, rejects if a callback of this request throws. */
-export function watchShared(client: KubeClient, request: SharedRequest): Promise<void> {
+/** Like `client.watch`: resolves when the signal aborts or the client is closed, and rejects if a callback of this request throws. */
+export function watchShared(client: KubeClient, request: SharedWatchRequest): Promise<void> {
   const { path } = request;
-  const ofClient = watches.get(client) ?? new Map<string, SharedWatch>();
-  watches.set(client, ofClient);
-  const watch = ofClient.get(path) ?? new SharedWatch();
-  const joined = watch.join(request);
-  if (!ofClient.has(path) && watch.isWanted) {
-    ofClient.set(path, watch);
-    // A lock that joins after the end gets another one.
-    watch.start(client, request, () => ofClient.delete(path));
+  const watchesOfClient = watches.get(client) ?? new Map<string, SharedWatch>();
+  watches.set(client, watchesOfClient);
+  const watch = watchesOfClient.get(path) ?? new SharedWatch();
+  const subscription = watch.subscribe(request);
+  if (!watchesOfClient.has(path) && watch.hasSubscribers) {
+    watchesOfClient.set(path, watch);
+    // A lock that subscribes after the end gets a new watch.
+    watch.start(client, request, () => watchesOfClient.delete(path));
   }
-  return joined;
+  return subscription;
 }
 
 class SharedWatch {
   readonly #controller = new AbortController();
-  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #subscribers = new Map<string, Set<Subscriber>>();
   #onEnd = (): void => {};
-  /** What one that joins now has missed. */
-  #greet: ((request: SharedRequest) => void) | undefined;
+  /** Notifies a new subscriber of the connection's state. */
+  #notifyOfState: ((request: SharedWatchRequest) => void) | undefined;
 
-  get isWanted(): boolean {
-    return this.#followers.size > 0;
+  get hasSubscribers(): boolean {
+    return this.#subscribers.size > 0;
   }
 
-  join(request: SharedRequest): Promise<void> {
+  subscribe(request: SharedWatchRequest): Promise<void> {
     const { name, signal } = request;
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const namesakes = this.#followers.get(name) ?? new Set<Follower>();
-      this.#followers.set(name, namesakes);
-      const follower: Follower = {
+      const sameName = this.#subscribers.get(name) ?? new Set<Subscriber>();
+      this.#subscribers.set(name, sameName);
+      const subscriber: Subscriber = {
         request,
-        isTold: false,
-        isOver: false,
+        knowsState: false,
+        hasEnded: false,
         end: (error) => {
-          if (follower.isOver) return;
-          follower.isOver = true;
-          signal.removeEventListener("abort", leave);
-          namesakes.delete(follower);
-          if (namesakes.size === 0) this.#followers.delete(name);
+          if (subscriber.hasEnded) return;
+          subscriber.hasEnded = true;
+          signal.removeEventListener("abort", onAbort);
+          sameName.delete(subscriber);
+          if (sameName.size === 0) this.#subscribers.delete(name);
           if (error === undefined) resolve();
           else reject(error);
-          if (this.isWanted) return;
+          if (this.hasSubscribers) return;
           this.#onEnd();
           this.#controller.abort();
         },
       };
-      const leave = () => follower.end();
-      namesakes.add(follower);
-      signal.addEventListener("abort", leave, { once: true });
-      // Later, as a watch of its own could not answer before it was asked either.
-      queueMicrotask(() => {
-        const greet = this.#greet;
-        if (greet && !follower.isTold) this.#tellState(follower, greet);
+      const onAbort = () => subscriber.end();
+      sameName.add(subscriber);
+      signal.addEventListener("abort", onAbort, { once: true });
+      // Asynchronous, as with a separate watch, which does not call back within the call that starts it either.
+      void Promise.resolve().then(() => {
+        const call = this.#notifyOfState;
+        if (call && !subscriber.knowsState) this.#notifyState(subscriber, call);
       });
     });
   }
 
-  start(client: KubeClient, { path, idleMs }: SharedRequest, onEnd: () => void): void {
+  start(client: KubeClient, { path, idleMs }: SharedWatchRequest, onEnd: () => void): void {
     this.#onEnd = onEnd;
     const watching = client.watch<KubeObject>({
       path,
@@ -92,15 +90,15 @@ class SharedWatch {
       signal: this.#controller.signal,
       onEvent: (event) => this.#route(event),
       onUp: (info) => {
-        // Who joins later was not there before a gap, so for it there was none.
-        this.#tellAll(
+        // A later subscriber has not seen an earlier connection, so for it nothing is resumed.
+        this.#notifyAll(
           ({ onUp }) => onUp(info),
           ({ onUp }) => onUp({ resumed: false }),
         );
       },
-      onDown: (error) => this.#tellAll(({ onDown }) => onDown(error)),
+      onDown: (error) => this.#notifyAll(({ onDown }) => onDown(error)),
     });
-    // By itself it ends only with a client that was closed.
+    // By itself the watch ends only if the client is closed.
     watching.then(
       () => this.#endAll(),
       (error) => this.#endAll(error),
@@ -108,35 +106,35 @@ class SharedWatch {
   }
 
   #route(event: WatchEvent<KubeObject>): void {
-    const namesakes = this.#followers.get(event.object.metadata?.name ?? "");
-    for (const follower of [...(namesakes ?? [])]) tell(follower, ({ onEvent }) => onEvent(event));
+    const sameName = this.#subscribers.get(event.object.metadata?.name ?? "");
+    for (const subscriber of [...(sameName ?? [])]) notify(subscriber, ({ onEvent }) => onEvent(event));
   }
 
-  #tellAll(what: (request: SharedRequest) => void, greet = what): void {
-    this.#greet = greet;
-    for (const follower of this.#all()) this.#tellState(follower, what);
+  #notifyAll(call: (request: SharedWatchRequest) => void, callForLater = call): void {
+    this.#notifyOfState = callForLater;
+    for (const subscriber of this.#all()) this.#notifyState(subscriber, call);
   }
 
-  #tellState(follower: Follower, what: (request: SharedRequest) => void): void {
-    follower.isTold = true;
-    tell(follower, what);
+  #notifyState(subscriber: Subscriber, call: (request: SharedWatchRequest) => void): void {
+    subscriber.knowsState = true;
+    notify(subscriber, call);
   }
 
   #endAll(error?: unknown): void {
-    for (const follower of this.#all()) follower.end(error);
+    for (const subscriber of this.#all()) subscriber.end(error);
   }
 
-  #all(): Follower[] {
-    return [...this.#followers.values()].flatMap((namesakes) => [...namesakes]);
+  #all(): Subscriber[] {
+    return [...this.#subscribers.values()].flatMap((sameName) => [...sameName]);
   }
 }
 
-function tell(follower: Follower, what: (request: SharedRequest) => void): void {
-  // Another one that was told before it may have ended it.
-  if (follower.isOver) return;
+function notify(subscriber: Subscriber, call: (request: SharedWatchRequest) => void): void {
+  // A subscriber that was notified before may have ended this one.
+  if (subscriber.hasEnded) return;
   try {
-    what(follower.request);
+    call(subscriber.request);
   } catch (error) {
-    follower.end(error);
+    subscriber.end(error);
   }
 }

@@ -1,4 +1,4 @@
-/** The part of a KubeClient that a lock uses, over objects in memory. Strict where the API server is: resourceVersion, 404, 409. */
+/** The part of a KubeClient that a lock uses, with objects in memory. It checks resourceVersions and answers 404 and 409 like the API server. */
 import {
   type KubeClient,
   KubeError,
@@ -7,23 +7,23 @@ import {
   type WatchEvent,
   type WatchRequest,
 } from "@tenure/kube";
-import type { KubeObject } from "../locks/object-lock.ts";
+import type { KubeObject } from "../locks/object-kind.ts";
 
 export class FakeApi {
-  /** By the path of each object. */
+  /** The objects by path. */
   readonly objects = new Map<string, KubeObject>();
   readonly requests: KubeRequest[] = [];
   readonly watches: WatchRequest<KubeObject>[] = [];
   namespaceOfConfig: string | undefined = "from-config";
-  /** Whether watches are told by themselves, or by the test. */
+  /** Whether watches get events by themselves, or only from the test. */
   isLive = false;
-  /** What a request rejects with, if it should. */
+  /** The error of a request, if it should fail. */
   fail: ((request: KubeRequest) => unknown) | undefined;
-  /** Whether a request is served and its answer gets lost. */
+  /** Whether a request is performed but its answer is lost. */
   loseAnswer: ((request: KubeRequest) => boolean) | undefined;
   #revision = 100;
 
-  /** As a lock takes it. */
+  /** This object as the client of a lock. */
   get client(): KubeClient {
     return this as unknown as KubeClient;
   }
@@ -49,7 +49,7 @@ export class FakeApi {
     await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
   }
 
-  /** Somebody else writes. */
+  /** Writes an object as another client would. */
   put(path: string, object: object): KubeObject {
     const before = this.objects.get(path);
     const { metadata, ...rest } = structuredClone(object) as KubeObject;
@@ -63,7 +63,7 @@ export class FakeApi {
       },
     };
     this.objects.set(path, stored);
-    this.#tell(path, { type: before ? "MODIFIED" : "ADDED", object: stored });
+    this.#notify(path, { type: before ? "MODIFIED" : "ADDED", object: stored });
     return stored;
   }
 
@@ -72,10 +72,10 @@ export class FakeApi {
     if (!before) return;
     this.objects.delete(path);
     const metadata = { ...before.metadata, resourceVersion: String(++this.#revision) };
-    this.#tell(path, { type: "DELETED", object: { ...before, metadata } });
+    this.#notify(path, { type: "DELETED", object: { ...before, metadata } });
   }
 
-  #tell(path: string, event: WatchEvent<KubeObject>): void {
+  #notify(path: string, event: WatchEvent<KubeObject>): void {
     if (!this.isLive) return;
     for (const watch of this.watches) {
       const name = watch.query?.fieldSelector?.replace("metadata.name=", "") ?? path.split("/").at(-1);
@@ -89,23 +89,23 @@ export class FakeApi {
     const object = body as KubeObject;
     switch (method) {
       case "GET":
-        return this.objects.get(path) ?? refuse("NotFound");
+        return this.objects.get(path) ?? fail("NotFound");
       case "POST": {
         const target = `${path}/${object.metadata.name}`;
-        if (object.metadata.resourceVersion !== undefined) refuse("BadRequest");
-        return this.objects.has(target) ? refuse("AlreadyExists") : this.put(target, object);
+        if (object.metadata.resourceVersion !== undefined) fail("BadRequest");
+        return this.objects.has(target) ? fail("AlreadyExists") : this.put(target, object);
       }
       case "PUT": {
-        const before = this.objects.get(path) ?? refuse("NotFound");
-        if (before.metadata.resourceVersion !== object.metadata.resourceVersion) refuse("Conflict");
+        const before = this.objects.get(path) ?? fail("NotFound");
+        if (before.metadata.resourceVersion !== object.metadata.resourceVersion) fail("Conflict");
         return this.put(path, object);
       }
       default:
-        return refuse("MethodNotAllowed");
+        return fail("MethodNotAllowed");
     }
   }
 }
 
-function refuse(code: KubeErrorCode): never {
+function fail(code: KubeErrorCode): never {
   throw new KubeError(code, `the fake says ${code}`);
 }

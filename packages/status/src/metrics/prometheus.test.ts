@@ -38,7 +38,7 @@ it("a whole life: a term, renewals, a step-down, a loss", async () => {
   metrics.observe({ election: member.election });
   const own = member.clock;
   member.run();
-  await own.until(() => member.terms === 1);
+  await own.until(() => member.terms.length === 1);
   await own.pass(10_000);
   let text = await metrics.render();
   expect(figure(text, "leader_election_master_status")).toBe(1);
@@ -49,7 +49,7 @@ it("a whole life: a term, renewals, a step-down, a loss", async () => {
   expect(figure(text, "tenure_lock_request_duration_seconds_count", { operation: "renew" })).toBe(3);
   expect(figure(text, "leader_election_slowpath_total")).toBe(0);
   member.election.stepDown();
-  await own.until(() => member.terms === 2);
+  await own.until(() => member.terms.length === 2);
   text = await metrics.render();
   expect(figure(text, "tenure_handovers_total", { reason: "step-down" })).toBe(1);
   expect(figure(text, "tenure_handover_duration_seconds_count")).toBe(1);

@@ -3,8 +3,8 @@
  * the global one: an application that has metrics of its own keeps them apart.
  */
 
-import { systemClock } from "@tenure/base";
-import type { Clock, ElectionMetrics, EndReason, Failure } from "@tenure/election";
+import { type Clock, systemClock } from "@tenure/base";
+import type { ElectionMetrics, EndReason, Failure } from "@tenure/election";
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { StatusSource } from "../source.ts";
 import { type MetricName, metricsCatalogue } from "./catalogue.ts";

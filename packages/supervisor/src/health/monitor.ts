@@ -2,7 +2,7 @@
  * Asks a check again and again, and says when the child has failed too many in a row. Never two questions at once: one that
  * takes longer than the period puts the next off.
  */
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { inWords } from "../errors.ts";
 import type { HealthEvent } from "../events.ts";
 

@@ -4,7 +4,7 @@
  *
  * Does not promise an end: a process in uninterruptible sleep dies when the kernel lets it, and is waited for.
  */
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { Family } from "./family.ts";
 
 export interface KillOptions {

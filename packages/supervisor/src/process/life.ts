@@ -6,7 +6,7 @@
  * ends by itself, what it left behind is killed at once.
  */
 import type { ChildProcess } from "node:child_process";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { ChildExit } from "../events.ts";
 import { sendSignal } from "../platform.ts";
 import type { Family } from "./family.ts";

@@ -6,7 +6,7 @@
  */
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import type { Writable } from "node:stream";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { SupervisorError } from "../errors.ts";
 import type { ChildEvent, ChildExit, ChildState } from "../events.ts";
 import type { Family } from "./family.ts";

@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { ask, type CheckContext } from "../check/run.ts";
 import type { Ready } from "../check/spec.ts";
 import { inWords } from "../errors.ts";

@@ -1,6 +1,5 @@
 /** Time that a test owns: timers run in order, and the promises that one settles run before the next does. */
-import type { Instant } from "@tenure/core";
-import type { Clock } from "@tenure/election";
+import type { Clock, Instant } from "@tenure/base";
 
 export class VirtualClock implements Clock {
   readonly #timers = new Set<{ readonly atMs: number; readonly callback: () => void }>();

@@ -2,8 +2,7 @@
  * The decisions of the watchdog: when to kill, and when to go. Upholds G1 and G3 where the supervisor cannot: it is dead
  * (SIGKILL, out of memory), or it does not run (SIGSTOP, a blocked event loop) while its deadline passes.
  */
-import type { Instant } from "@tenure/core";
-import type { Clock } from "@tenure/election";
+import type { Clock, Instant } from "@tenure/base";
 import type { Family } from "../process/family.ts";
 import { killUntilGone } from "../process/kill.ts";
 import type { FromWatchdog, ToWatchdog } from "./protocol.ts";

@@ -1,5 +1,5 @@
 /** What the supervisor and its watchdog say to each other: words in lines, over a pipe each way. */
-import type { Instant } from "@tenure/core";
+import type { Instant } from "@tenure/base";
 
 export type ToWatchdog =
   /** There may be a child; without a newer word it must be dead by then, on whichever clock that is sooner. */

@@ -5,8 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Instant } from "@tenure/core";
-import type { Clock } from "@tenure/election";
+import type { Clock, Instant } from "@tenure/base";
 import { inWords, SupervisorError } from "../errors.ts";
 import { inheritedEnvironment, ownPid } from "../platform.ts";
 import { sleep } from "../process/kill.ts";

@@ -4,7 +4,7 @@
  * that for so long two pods may both be named, or none. An election has no such time.
  */
 import { readFile } from "node:fs/promises";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { messageOf, TrafficError } from "../errors.ts";
 import { systemClock } from "../platform.ts";
 import { Follower, type FollowOptions } from "./named.ts";

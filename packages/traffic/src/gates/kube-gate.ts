@@ -4,7 +4,7 @@
  * A request that was given up may still be carried out later. So every write is compare-and-swap, and closing always
  * writes: what is still under way is outdated by it.
  */
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { type KubeClient, KubeError, type KubeRequest } from "@tenure/kube";
 import { messageOf, TrafficError } from "../errors.ts";
 import type { Gate, GateTerm } from "../gate.ts";

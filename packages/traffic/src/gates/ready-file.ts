@@ -10,7 +10,7 @@
 import { rmSync } from "node:fs";
 import { access, constants, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import { messageOf, TrafficError } from "../errors.ts";
 import type { Gate, GateTerm } from "../gate.ts";
 import { systemClock, warn } from "../platform.ts";

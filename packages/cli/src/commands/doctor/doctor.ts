@@ -2,7 +2,8 @@
  * `tenure doctor`: looks at everything that an election rests on and says what is wrong, each with its fix. It only reads.
  * What it may not read it says it skipped; it does not guess.
  */
-import { parseDuration, presets } from "@tenure/core";
+import { parseDuration } from "@tenure/base";
+import { presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
 import { electionLabel } from "@tenure/traffic";
 import { listLocks, readLocks, serverNowMs } from "../../elections/find.ts";

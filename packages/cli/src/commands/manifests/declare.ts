@@ -1,5 +1,5 @@
 /** `tenure manifests`: names, options and help. The work is in the modules that the action loads. */
-import { parseDuration } from "@tenure/core";
+import { parseDuration } from "@tenure/base";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliError } from "../../errors.ts";
 import type { Platform } from "../../platform.ts";

@@ -1,6 +1,6 @@
 /** `tenure step-down`, `transfer`, `pause` and `resume`: gives the order, then waits until it has come about. */
-import { parseDuration } from "@tenure/core";
-import { orderAnnotations } from "@tenure/election";
+import { parseDuration } from "@tenure/base";
+import { orderAnnotations } from "@tenure/election/internal";
 import { awaitEffect, type Ending, type Verdict } from "../../elections/await-effect.ts";
 import { type Annotations, giveOrder } from "../../elections/give-order.ts";
 import { serialize } from "../../elections/output.ts";

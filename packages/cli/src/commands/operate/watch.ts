@@ -1,5 +1,5 @@
 /** `tenure watch [NAME]`: every change of hands as it happens. In a pipe one line a change; on a terminal a picture. */
-import { parseDuration } from "@tenure/core";
+import { parseDuration } from "@tenure/base";
 import { findElection, listLocks, readLocks } from "../../elections/find.ts";
 import { follow } from "../../elections/follow.ts";
 import { type Change, describeChange, History } from "../../elections/history.ts";

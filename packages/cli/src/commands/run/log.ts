@@ -1,5 +1,5 @@
 /** What the supervisor does, a line each: phases, the child, its health. */
-import { formatDuration } from "@tenure/core";
+import { formatDuration } from "@tenure/base";
 import type { ChildEvent, ChildExit, HealthEvent, Supervisor } from "@tenure/supervisor";
 import type { Facts, Log } from "../../shared/log.ts";
 

@@ -2,7 +2,7 @@
  * `tenure run`: an election, a supervisor and the signals, put together. What happens to the child is decided in
  * @tenure/supervisor, who leads in @tenure/election; here are the command line, the log and the exit code.
  */
-import { systemClock } from "@tenure/election";
+import { systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";

@@ -1,5 +1,5 @@
 /** The flags of the leader-elector sidecar of old, in the words of this one. */
-import { formatDuration, parseDuration } from "@tenure/core";
+import { formatDuration, parseDuration } from "@tenure/base";
 import { defaultStatus, type SidecarFlags } from "./declare.ts";
 
 const aliases = [

@@ -3,7 +3,7 @@
  * is told first, has the handover delay to stop, then traffic is taken away, then the lease released.
  * It cannot promise that the application stops: that one has to heed what it is told, and fence what it writes.
  */
-import { parseDuration } from "@tenure/core";
+import { parseDuration } from "@tenure/base";
 import type { Term } from "@tenure/election";
 import type { StatusSource } from "@tenure/status";
 import { inTraffic } from "@tenure/traffic";

@@ -1,5 +1,5 @@
 /** Credentials, namespace, clock, latency, watch: what every election stands on. */
-import { formatDuration } from "@tenure/core";
+import { formatDuration } from "@tenure/base";
 import { KubeError } from "@tenure/kube";
 import { collectionPath, objectPath } from "../../../elections/lock-object.ts";
 import type { Session } from "../../../elections/session.ts";

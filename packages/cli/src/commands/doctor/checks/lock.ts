@@ -1,6 +1,6 @@
 /** What the lock itself tells: its record, its orders, its twin of another kind. Pure. */
 
-import { orderAnnotations } from "@tenure/election";
+import { orderAnnotations } from "@tenure/election/internal";
 import type { Flapping } from "../../../elections/flapping.ts";
 import { describeFlapping } from "../../../elections/flapping.ts";
 import { lockKinds, writtenAtMs } from "../../../elections/lock-object.ts";

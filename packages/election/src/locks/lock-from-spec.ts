@@ -1,10 +1,10 @@
 import type { Lock, LockSpec } from "../lock.ts";
-import { ConfigMapLock, EndpointsLock } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
+import { ConfigMapLock, EndpointsLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 import type { ObjectLockOptions } from "./object-lock.ts";
 
-/** The lock again, in another thread. */
+/** Constructs the lock that a spec describes, in another thread. */
 export function lockFromSpec(spec: LockSpec): Lock {
   if (spec.kind === "migration") {
     return new MigrationLock({ from: lockFromSpec(spec.from), to: lockFromSpec(spec.to) });

@@ -1,17 +1,18 @@
-/** Rolling updates from one lock to the other, with whole elections: never two that work at once. */
+/** Rolling updates from one lock to the other with real elections: never two leaders. */
 
+import { sleep } from "@tenure/base";
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { KubeError } from "@tenure/kube";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Election } from "../election.ts";
 import type { Lock } from "../lock.ts";
-import { aborted, sleep } from "../testing/elections.ts";
 import { FakeApi } from "../testing/fake-api.ts";
-import { fromPath, toPath } from "../testing/migration.ts";
-import { ConfigMapLock } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
+import { fromPath, toPath } from "../testing/migration-lock.ts";
+import { aborted } from "../testing/replicas.ts";
+import { ConfigMapLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 
 type Stage = "old" | "both" | "new";
 
@@ -27,7 +28,7 @@ class Rollout {
     this.api.isLive = true;
   }
 
-  /** A replica of that stage; the result ends it. */
+  /** Starts a replica with the locks of that stage. The returned function stops it. */
   start(identity: string, stage: Stage, options: { api?: FakeApi; random?: () => number } = {}): () => void {
     const stop = new AbortController();
     const { random = () => 0.5, api = this.api } = options;
@@ -82,7 +83,7 @@ describe("a migration", () => {
     expect(rollout.mostWorking).toBe(1);
   });
 
-  it("back from new to both to old, too", async () => {
+  it("from new to both to old hands over at each step", async () => {
     const rollout = new Rollout();
     const { clock, log } = rollout;
     let stop = () => {};
@@ -100,7 +101,7 @@ describe("a migration", () => {
     expect(log).toEqual(["a works", "a stopped", "b works", "b stopped", "c works"]);
   });
 
-  it("a replica of both waits for one that dies, whichever lock that held", async () => {
+  it("makes a replica of both wait for the lease of a dead replica of either lock", async () => {
     for (const stage of ["old", "new"] as const) {
       const rollout = new Rollout();
       const broken = new FakeApi();
@@ -122,7 +123,7 @@ describe("a migration", () => {
     }
   });
 
-  it("who may not write one of the two does not lead: somebody else may, who knows only that one", async () => {
+  it("does not let a replica of both lead if it may not write one of the locks", async () => {
     const rollout = new Rollout();
     rollout.api.fail = ({ method, path, body }) =>
       method === "POST" && path.endsWith("/leases") && JSON.stringify(body).includes("both")
@@ -137,7 +138,7 @@ describe("a migration", () => {
   });
 
   it.each([fromPath, toPath])(
-    "a leader that loses one of the two by deletion stops at once (%s)",
+    "stops a leader at once if one of the objects is deleted (%s)",
     async (path) => {
       const rollout = new Rollout();
       rollout.start("a", "both");
@@ -152,7 +153,7 @@ describe("a migration", () => {
     },
   );
 
-  it("asks little: a leader of both renews each once per interval and reads neither", async () => {
+  it("needs one write per lock and interval, and no reads", async () => {
     const rollout = new Rollout();
     rollout.start("a", "both");
     await rollout.clock.pass(1_000);
@@ -161,7 +162,7 @@ describe("a migration", () => {
     expect(rollout.api.requests.map(({ method }) => method)).toEqual(Array(20).fill("PUT"));
   });
 
-  it("whatever fails, and whatever answer gets lost, two replicas of neighbouring stages never work at once", async () => {
+  it("never has two leaders in neighbouring stages, whatever fails and whatever answers are lost", async () => {
     const stages = fc.constantFrom<[Stage, Stage][]>(["old", "both"], ["both", "both"], ["both", "new"]);
     const trouble = fc.array(
       fc.record({

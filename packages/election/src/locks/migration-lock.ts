@@ -1,24 +1,24 @@
 /**
- * Two locks held as one, to move an election from a legacy lock to a Lease without a moment with two leaders:
- * first every replica holds `from`, then (rolling update) both, then (rolling update) only `to`.
+ * Two locks used as one, to move an election from a legacy lock to a Lease with never two leaders: at first the replicas use
+ * `from`, after a rolling update both locks, and after another rolling update only `to`.
  *
- * Who holds only one of the two does not lead. Both are taken in the order from, to, and let go in the order to, from;
- * a candidate that knows only one of them is thus never surprised. Where the holders differ, the lock is held by nobody
- * that can be named, and is waited out, as client-go's MultiLock does. So is what this very lock wrote into one of them
- * while the other is missing: a write that got half-way, or of which one half was deleted.
+ * A candidate that holds only one of the two locks does not lead. Both are acquired in the order from, to, and released in the
+ * order to, from, so this is safe beside candidates that use only one of them. If the two holders differ, the holder is
+ * unknown, and every candidate waits until the lease expires, as with client-go's MultiLock. The same applies to a record that
+ * this lock wrote into one of the two while the other is missing: the write was incomplete, or one half was deleted.
  */
 import { type Answer, type LeaderRecord, type LockView, sameRecord } from "@tenure/core";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 
-/** client-go's name for a holder that the two locks do not agree on. */
+/** client-go's name for the holder if the two locks name different ones. */
 const unknownHolder = "leaderelection.k8s.io/unknown";
 
-interface Both {
+interface Views {
   readonly from: LockView | undefined;
   readonly to: LockView | undefined;
 }
 
-const nobody: LeaderRecord = {
+const emptyRecord: LeaderRecord = {
   holderIdentity: "",
   leaseDurationSeconds: undefined,
   acquireTime: undefined,
@@ -26,18 +26,18 @@ const nobody: LeaderRecord = {
   leaseTransitions: 0,
 };
 
-/** So many own writes are remembered; core remembers no more of them either. */
+/** How many of its own writes the lock remembers. Core remembers the same number. */
 const rememberedWrites = 16;
 
 export class MigrationLock implements Lock {
   readonly #from: Lock;
   readonly #to: Lock;
-  /** The versions that were read or written last, so that the echo of an own write is not taken for news. */
-  #known: Both = { from: undefined, to: undefined };
-  /** What is being written: its echo may be faster than its answer. */
+  /** What was read or written last. A watch event with one of these versions is not a change. */
+  #known: Views = { from: undefined, to: undefined };
+  /** What is being written: the watch event of a write may come before its answer. */
   readonly #writing = new Set<LeaderRecord>();
   #written: readonly LeaderRecord[] = [];
-  /** The highest revision so far: a deletion of the newer half must not look like a step back. */
+  /** The highest revision so far. The revision must not fall if the newer of the two objects is deleted. */
   #revision = -1n;
 
   constructor(locks: { readonly from: Lock; readonly to: Lock }) {
@@ -59,21 +59,25 @@ export class MigrationLock implements Lock {
     await Promise.all([this.#from.prepare?.(), this.#to.prepare?.()]);
   }
 
-  async read(signal: AbortSignal): Promise<Answer> {
+  async read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
     const known = this.#known;
-    const [from, to] = await Promise.all([this.#from.read(signal), this.#to.read(signal)]);
+    const [from, to] = await Promise.all([
+      this.#from.read(signal, timeoutMs),
+      this.#to.read(signal, timeoutMs),
+    ]);
     const failed = [from, to].find((answer) => answer.kind === "failed" || answer.kind === "conflict");
     if (failed) return failed;
-    // An absence has no revision: if more was learned since it was asked for, it cannot be told which is older.
+    // An absence has no revision. If the known views changed during this read, it is unclear which of the two is older.
     if (this.#known !== known && (from.kind === "absent" || to.kind === "absent"))
       return { kind: "conflict" };
     return this.#answer({ from: viewOf(from), to: viewOf(to) });
   }
 
-  async write(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
+  async write(...args: Parameters<Lock["write"]>): Promise<Answer> {
+    const [record] = args;
     this.#writing.add(record);
     try {
-      return await this.#writeBoth(record, over, signal);
+      return await this.#writeBoth(...args);
     } finally {
       this.#writing.delete(record);
     }
@@ -85,20 +89,20 @@ export class MigrationLock implements Lock {
   }
 
   announce(message: string, view: LockView | undefined, signal: AbortSignal): Promise<void> {
-    const { to } = (view?.object ?? {}) as Partial<Both>;
+    const { to } = (view?.object ?? {}) as Partial<Views>;
     return this.#to.announce?.(message, to, signal) ?? Promise.resolve();
   }
 
-  async #writeBoth(record: LeaderRecord, over: LockView | undefined, signal: AbortSignal): Promise<Answer> {
-    const before = (over?.object ?? {}) as Partial<Both>;
+  async #writeBoth(...[record, over, signal, timeoutMs]: Parameters<Lock["write"]>): Promise<Answer> {
+    const before = (over?.object ?? {}) as Partial<Views>;
     const isRelease = record.holderIdentity === "";
     if (!isRelease) this.#written = [...this.#written, record].slice(-rememberedWrites);
-    const writeFrom = () => this.#from.write(record, before.from, signal);
-    const writeTo = () => this.#to.write(record, before.to, signal);
+    const writeFrom = () => this.#from.write(record, before.from, signal, timeoutMs);
+    const writeTo = () => this.#to.write(record, before.to, signal, timeoutMs);
     const first = await (isRelease ? writeTo() : writeFrom());
-    if (first.kind !== "found") return unlessHalf(first);
+    if (first.kind !== "found") return absentAsConflict(first);
     const second = await (isRelease ? writeFrom() : writeTo());
-    if (second.kind !== "found") return unlessHalf(second);
+    if (second.kind !== "found") return absentAsConflict(second);
     return this.#answer(
       isRelease ? { from: second.view, to: first.view } : { from: first.view, to: second.view },
     );
@@ -114,7 +118,7 @@ export class MigrationLock implements Lock {
     lock.watch?.(
       {
         observed: (view) => {
-          if (!this.#isEcho(which, view)) observer.changed();
+          if (!this.#isKnown(which, view)) observer.changed();
         },
         deleted: () => observer.changed(),
         changed: () => observer.changed(),
@@ -131,18 +135,18 @@ export class MigrationLock implements Lock {
     );
   }
 
-  #isEcho(which: "from" | "to", view: LockView): boolean {
+  #isKnown(which: "from" | "to", view: LockView): boolean {
     if (view.version === this.#known[which]?.version) return true;
     return [...this.#writing].some((record) => sameRecord(record, view.record));
   }
 
-  #answer(both: Both): Answer {
-    this.#known = both;
-    const { from, to } = both;
+  #answer(views: Views): Answer {
+    this.#known = views;
+    const { from, to } = views;
     const newest = from && to ? (from.revision > to.revision ? from : to) : (from ?? to);
     if (!newest) return { kind: "absent" };
     if (newest.revision > this.#revision) this.#revision = newest.revision;
-    // Whoever gives orders may know only one of the two.
+    // An operator may have written the orders to only one of the two.
     const orders = to?.orders ?? from?.orders;
     return {
       kind: "found",
@@ -150,21 +154,21 @@ export class MigrationLock implements Lock {
         uid: from?.uid ?? newest.uid,
         version: `${from?.version ?? "-"}/${to?.version ?? "-"}`,
         revision: from && to ? newest.revision : this.#revision,
-        record: from && to ? joined(from.record, to.record) : this.#half(newest.record),
+        record: from && to ? joinRecords(from.record, to.record) : this.#onlyRecord(newest.record),
         ...(orders && { orders }),
-        object: both,
+        object: views,
       },
     };
   }
 
-  /** What stands in one of the two while the other is missing: its holder may know only this one, unless that is us. */
-  #half(record: LeaderRecord): LeaderRecord {
-    return this.#written.some((own) => sameRecord(own, record)) ? joined(record, nobody) : record;
+  /** The record if one object is missing. Another candidate may use only this object; a record of our own is incomplete. */
+  #onlyRecord(record: LeaderRecord): LeaderRecord {
+    return this.#written.some((own) => sameRecord(own, record)) ? joinRecords(record, emptyRecord) : record;
   }
 }
 
-/** One of the two is gone, which does not mean that there is no lock: what is left is to be read. */
-function unlessHalf(answer: Answer): Answer {
+/** If one object is missing, the lock may still exist in the other. A conflict makes the candidate read both. */
+function absentAsConflict(answer: Answer): Answer {
   return answer.kind === "absent" ? { kind: "conflict" } : answer;
 }
 
@@ -173,10 +177,10 @@ function viewOf(answer: Answer): LockView | undefined {
 }
 
 /**
- * One record for both. With one holder it is the record of `to`, which is written last: only when that is there, the
- * write is complete. What two holders wrote is made such that no candidate can take it for its own.
+ * One record for both objects. If the holder is the same, it is the record of `to`: that one is written last, so it shows that
+ * the write is complete. If the holders differ, no candidate can recognise the result as its own write.
  */
-function joined(from: LeaderRecord, to: LeaderRecord): LeaderRecord {
+function joinRecords(from: LeaderRecord, to: LeaderRecord): LeaderRecord {
   if (sameRecord(from, to) || from.holderIdentity === to.holderIdentity) return to;
   const durations = [from.leaseDurationSeconds, to.leaseDurationSeconds];
   return {

@@ -1,9 +1,9 @@
-/** A MigrationLock over a ConfigMap and a Lease in memory. */
+/** A MigrationLock with a ConfigMap and a Lease in memory. */
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import { recordOf } from "@tenure/testkit";
-import { ConfigMapLock, leaderAnnotation } from "../locks/annotation.ts";
-import { LeaseLock } from "../locks/lease.ts";
-import { MigrationLock } from "../locks/migration.ts";
+import { ConfigMapLock, leaderAnnotation } from "../locks/annotation-lock.ts";
+import { LeaseLock } from "../locks/lease-lock.ts";
+import { MigrationLock } from "../locks/migration-lock.ts";
 import { FakeApi } from "./fake-api.ts";
 
 export const { signal } = new AbortController();
@@ -31,12 +31,12 @@ export function open(from?: LeaderRecord, to?: LeaderRecord) {
   };
   if (from) put.from(from);
   if (to) put.to(to);
-  /** The requests since the last call, in short. */
-  const asked = () =>
+  /** The requests since the last call: "GET from", "PUT to". */
+  const newRequests = () =>
     api.requests
       .splice(0)
       .map(({ method, path }) => `${method} ${path.includes("configmaps") ? "from" : "to"}`);
-  return { api, lock, put, asked };
+  return { api, lock, put, newRequests };
 }
 
 export async function view(lock: MigrationLock): Promise<LockView> {

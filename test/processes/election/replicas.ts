@@ -1,4 +1,4 @@
-/** Real processes on the built package, and what they said. */
+/** Starts replicas as processes of the built package, and reads what they print. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -20,20 +20,20 @@ export interface Exit {
   readonly at: number;
 }
 
-export interface Member {
+export interface ReplicaProcess {
   readonly lines: Line[];
   readonly exit: Promise<Exit>;
-  /** The first line that says so, from `since` on; fails when it does not come in time. */
-  said(what: string, options?: { readonly since?: number; readonly withinMs?: number }): Promise<Line>;
-  order(line: string): void;
+  /** The first such line from the time `since` on. Rejects if there is none in time. */
+  printed(what: string, options?: { readonly since?: number; readonly withinMs?: number }): Promise<Line>;
+  send(command: string): void;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** A short lease. Hard deadline: 1.88 s after the sending of the last confirmed write; renewed every 400 ms. */
+/** A short lease, renewed every 400 ms. The hard deadline is 1.88 s after the last confirmed write was sent. */
 export const shortLease = { leaseDuration: "2s", renewDeadline: "1.4s", retryPeriod: "300ms" };
 export const hardDeadlineMs = 1_880;
 
-/** Children run what was built: it must be what is written. */
+/** The processes run the built packages, so the build must be up to date. */
 export function checkBuild(): void {
   for (const name of ["core", "kube", "election"]) {
     const folder = `${root}packages/${name}`;
@@ -42,19 +42,19 @@ export function checkBuild(): void {
       .map((path) => statSync(`${folder}/src/${path}`).mtimeMs);
     const builtAt = statSync(`${folder}/bundle/index.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (Math.max(...sources) > builtAt)
-      throw new Error(`packages/${name} is older than its sources: npm run build`);
+      throw new Error(`packages/${name} has sources that are newer than its build. Run npm run build`);
   }
 }
 
 const running = new Set<ChildProcess>();
 
-/** Ends what a failed test left behind. */
+/** Kills the processes that a failed test left running. */
 export function endAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-export function startMember(options: object): Member {
-  const script = fileURLToPath(new URL("member.mjs", import.meta.url));
+export function startReplica(options: object): ReplicaProcess {
+  const script = fileURLToPath(new URL("replica.mjs", import.meta.url));
   const child = spawn(process.execPath, [script, JSON.stringify({ ...shortLease, ...options })], {
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -77,7 +77,7 @@ export function startMember(options: object): Member {
       wake();
     });
   });
-  const said: Member["said"] = (what, { since = 0, withinMs = 8_000 } = {}) =>
+  const printed: ReplicaProcess["printed"] = (what, { since = 0, withinMs = 8_000 } = {}) =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
         clearTimeout(timer);
@@ -86,7 +86,11 @@ export function startMember(options: object): Member {
       };
       const fail = () =>
         settle(() =>
-          reject(new Error(`nobody said "${what}" but ${JSON.stringify(lines.slice(-8))} and ${stderr}`)),
+          reject(
+            new Error(
+              `no line "${what}" in time. Last lines: ${JSON.stringify(lines.slice(-8))}. Stderr: ${stderr}`,
+            ),
+          ),
         );
       const check = () => {
         const line = lines.find((candidate) => candidate.what === what && candidate.at >= since);
@@ -100,8 +104,8 @@ export function startMember(options: object): Member {
   return {
     lines,
     exit,
-    said,
-    order: (line) => void child.stdin.write(`${line}\n`),
+    printed,
+    send: (command) => void child.stdin.write(`${command}\n`),
     kill: (signal) => void child.kill(signal),
   };
 }

@@ -1,4 +1,4 @@
-/** One candidate on a lock in memory, and what it told its owner. */
+/** One candidate with a lock in memory, and the notices that it sent to its owner. */
 
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { type Config, resolveTimings } from "@tenure/core";
@@ -20,7 +20,7 @@ export interface Rig {
   readonly candidate: Candidate;
   readonly notices: Notice[];
   /** The types of the notices since the last call, without the answers to requests. */
-  heard(): string[];
+  newNotices(): string[];
 }
 
 export function newRig(
@@ -42,13 +42,13 @@ export function newRig(
       onNotice?.(notice, candidate);
     },
   });
-  let told = 0;
-  const heard = () => {
-    const news = notices.slice(told).map(({ type }) => type);
-    told = notices.length;
-    return news.filter((type) => type !== "answered");
+  let returned = 0;
+  const newNotices = () => {
+    const types = notices.slice(returned).map(({ type }) => type);
+    returned = notices.length;
+    return types.filter((type) => type !== "answered");
   };
-  return { clock, server, lock, candidate, notices, heard };
+  return { clock, server, lock, candidate, notices, newNotices };
 }
 
 /** A candidate that has just won the lock. */

@@ -1,10 +1,10 @@
-/** Where the record stands in each kind of object, and that nothing else in it is touched (G3). */
+/** The record in each kind of object. A write changes nothing else in the object (G3). */
 import type { LeaderRecord } from "@tenure/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FakeApi } from "../testing/fake-api.ts";
-import { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
+import { ConfigMapLock, EndpointsLock, leaderAnnotation } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
 import type { ObjectLock, ObjectLockOptions } from "./object-lock.ts";
 
 const record: LeaderRecord = {
@@ -72,11 +72,11 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     return answer.view;
   };
 
-  it("does not exist at first", async () => {
+  it("is absent at first", async () => {
     expect(await open().lock.read(signal)).toEqual({ kind: "absent" });
   });
 
-  it("is created with the record, and reads back as it was written", async () => {
+  it("is created with the record, and is read back as it was written", async () => {
     const { api, lock } = open({ labels: { app: "x" } });
     const answer = await lock.write(record, undefined, signal);
     expect(answer).toMatchObject({ kind: "found", view: { record } });
@@ -88,14 +88,14 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect((await viewOf(lock)).record).toEqual(record);
   });
 
-  it("is created in its namespace, and without labels if none are asked for", async () => {
+  it("is created in its namespace, without labels by default", async () => {
     const { api, lock } = open();
     await lock.write(record, undefined, signal);
     expect(api.requests[0]?.body).toMatchObject({ metadata: { name: "lock", namespace: "ns" } });
     expect(api.requests[0]?.body).not.toHaveProperty("metadata.labels");
   });
 
-  it("shows its revision as a number, for tokens are compared", async () => {
+  it("has its resourceVersion as its revision", async () => {
     const { api, lock } = open();
     api.put(path, withRecord(record));
     const { revision, version, uid } = await viewOf(lock);
@@ -104,7 +104,7 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect(uid).toMatch(/^uid-/);
   });
 
-  it("writes back the whole object with only the record changed", async () => {
+  it("writes the whole object with only the record changed", async () => {
     const { api, lock } = open();
     const { metadata, ...rest } = withRecord({ ...record, holderIdentity: "b" }) as { metadata: object };
     const before = api.put(path, {
@@ -133,7 +133,7 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect(withoutRecord(after)).toEqual(withoutRecord(before));
   });
 
-  it("keeps what others put into the record: strategy, preferredHolder, and what is not invented yet", async () => {
+  it("keeps unknown fields of the record: strategy, preferredHolder, and future ones", async () => {
     const { api, lock } = open();
     const extra = { strategy: "OldestEmulationVersion", preferredHolder: "c", future: { x: [1] } };
     api.put(path, withRecord({ ...record, ...extra, holderIdentity: "b" }));
@@ -143,14 +143,14 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect(json === undefined ? spec : JSON.parse(json)).toMatchObject({ ...extra, holderIdentity: "a" });
   });
 
-  it("adds its labels and no more than that", async () => {
+  it("adds its labels and keeps the others", async () => {
     const { api, lock } = open({ labels: { app: "x", tier: "1" } });
     api.put(path, { ...withRecord(record), metadata: { labels: { app: "old", team: "y" } } });
     await lock.write(record, await viewOf(lock), signal);
     expect(api.objects.get(path)?.metadata.labels).toEqual({ app: "x", tier: "1", team: "y" });
   });
 
-  it("refuses to write over what changed since, and says what happened to what is gone", async () => {
+  it("rejects a write over an object that has changed or was deleted", async () => {
     const { api, lock } = open();
     api.put(path, withRecord(record));
     const view = await viewOf(lock);
@@ -162,7 +162,7 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect(api.objects.size).toBe(0);
   });
 
-  it("without a record is held by nobody, and can be taken", async () => {
+  it("without a record is held by nobody, and can be acquired", async () => {
     const { api, lock } = open();
     api.put(path, { metadata: { namespace: "ns" } });
     const view = await viewOf(lock);
@@ -174,7 +174,7 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect(await lock.write(record, view, signal)).toMatchObject({ kind: "found" });
   });
 
-  it("with a holder that is no text is unreadable, and never written over", async () => {
+  it("with a holder that is not a string is unreadable, and is not overwritten", async () => {
     const { api, lock } = open();
     api.put(path, withRecord({ ...record, holderIdentity: 7 }));
     expect(await lock.read(signal)).toEqual({
@@ -184,7 +184,7 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
     expect(api.requests.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("any record that is written is read back the same", async () => {
+  it("reads back any record that it writes", async () => {
     const text = fc.string({ minLength: 1, maxLength: 253 });
     const int32 = fc.integer({ min: 0, max: 2_147_483_647 });
     const anyRecord = fc.record({
@@ -226,19 +226,19 @@ describe("the annotation of a legacy lock", () => {
           kind: "unreadable",
           message:
             `the annotation ${leaderAnnotation} of ConfigMap ns/lock is not a JSON object: ${JSON.stringify(json)}. ` +
-            "Correct it, or remove it once nobody leads",
+            "Correct it, or remove it when no candidate leads",
         },
       });
       expect(api.objects.get(path)?.metadata.annotations).toEqual({ [leaderAnnotation]: json });
     },
   );
 
-  it("that is long garbage is quoted in part", async () => {
+  it("is shortened in the message if it is long", async () => {
     const answer = await open("x".repeat(10_000)).lock.read(signal);
     expect(JSON.stringify(answer).length).toBeLessThan(400);
   });
 
-  it("is what client-go wrote: leaderTransitions, and times to the second", async () => {
+  it("is read as client-go writes it: leaderTransitions, and times in whole seconds", async () => {
     const json =
       '{"holderIdentity":"pod-1","leaseDurationSeconds":15,"acquireTime":"2024-01-01T10:00:00Z","renewTime":"2024-01-01T10:00:10Z","leaderTransitions":4}';
     expect(await open(json).lock.read(signal)).toMatchObject({
@@ -254,7 +254,7 @@ describe("the annotation of a legacy lock", () => {
     });
   });
 
-  it("is written with the names that client-go reads", async () => {
+  it("is written with client-go's field names", async () => {
     const { api, lock } = open("{}");
     const answer = await lock.read(signal);
     if (answer.kind === "found") await lock.write(record, answer.view, signal);

@@ -4,29 +4,29 @@ import { KubeError } from "@tenure/kube";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
-import { fromPath, mine, open, released, signal, toPath, view } from "../testing/migration.ts";
-import { MigrationLock } from "./migration.ts";
+import { fromPath, mine, open, released, signal, toPath, view } from "../testing/migration-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 
 describe("watch", () => {
   function watching(from?: LeaderRecord, to?: LeaderRecord) {
     const opened = open(from, to);
-    const told: unknown[] = [];
+    const calls: unknown[] = [];
     const observer: LockObserver = {
-      observed: () => told.push("observed"),
-      deleted: () => told.push("deleted"),
-      changed: () => told.push("changed"),
-      up: () => told.push("up"),
-      down: (failure) => told.push(["down", failure?.message]),
+      observed: () => calls.push("observed"),
+      deleted: () => calls.push("deleted"),
+      changed: () => calls.push("changed"),
+      up: () => calls.push("up"),
+      down: (failure) => calls.push(["down", failure?.message]),
     };
-    const heard = async () => {
+    const newCalls = async () => {
       await settle();
-      return told.splice(0);
+      return calls.splice(0);
     };
-    return { ...opened, observer, heard };
+    return { ...opened, observer, newCalls };
   }
 
-  it("the echo of an own write, and of what was read, is no news", async () => {
-    const { api, lock, observer, put, heard } = watching(released, released);
+  it("ignores versions that this lock wrote or read", async () => {
+    const { api, lock, observer, put, newCalls } = watching(released, released);
     api.isLive = false;
     lock.watch(observer, signal);
     const echo = () => {
@@ -37,30 +37,30 @@ describe("watch", () => {
     };
     const before = await view(lock);
     echo();
-    expect(await heard()).toEqual([]);
+    expect(await newCalls()).toEqual([]);
     await lock.write(mine, before, signal);
     echo();
-    expect(await heard()).toEqual([]);
+    expect(await newCalls()).toEqual([]);
     put.to(mine);
     echo();
-    expect(await heard()).toEqual(["changed"]);
+    expect(await newCalls()).toEqual(["changed"]);
   });
 
-  it("an echo that is faster than the answer is no news either, and the same record is when nothing is being written", async () => {
-    const { lock, observer, put, heard } = watching(released, released);
+  it("ignores its own record during a write, and reports the same record otherwise", async () => {
+    const { lock, observer, put, newCalls } = watching(released, released);
     lock.watch(observer, signal);
-    await heard();
+    await newCalls();
     await lock.write(mine, await view(lock), signal);
-    expect(await heard()).toEqual([]);
+    expect(await newCalls()).toEqual([]);
     put.from(mine);
-    expect(await heard()).toEqual(["changed"]);
+    expect(await newCalls()).toEqual(["changed"]);
   });
 
-  it("whatever else happens to either is to be read", async () => {
-    const { api, lock, observer, put, heard } = watching(released, released);
+  it("asks for a read after any other change of either object", async () => {
+    const { api, lock, observer, put, newCalls } = watching(released, released);
     lock.watch(observer, signal);
     await view(lock);
-    await heard();
+    await newCalls();
     for (const change of [
       () => put.from(recordOf("b")),
       () => put.to(recordOf("b")),
@@ -69,45 +69,45 @@ describe("watch", () => {
       () => api.delete(toPath),
     ]) {
       change();
-      expect(await heard()).toEqual(["changed"]);
+      expect(await newCalls()).toEqual(["changed"]);
     }
   });
 
-  it("is up when both are, and down when one is", async () => {
-    const { api, lock, observer, heard } = watching();
+  it("is up while both watches are up", async () => {
+    const { api, lock, observer, newCalls } = watching();
     api.isLive = false;
     lock.watch(observer, signal);
     const [from, to] = api.watches;
     const trouble = new KubeError("Unreachable", "gone");
     from?.onUp({ resumed: false });
-    expect(await heard()).toEqual([]);
+    expect(await newCalls()).toEqual([]);
     to?.onUp({ resumed: false });
-    expect(await heard()).toEqual(["up"]);
+    expect(await newCalls()).toEqual(["up"]);
     from?.onDown(trouble);
     to?.onDown(trouble);
-    expect(await heard()).toEqual([
+    expect(await newCalls()).toEqual([
       ["down", "gone"],
       ["down", "gone"],
     ]);
     from?.onUp({ resumed: true });
-    expect(await heard()).toEqual([]);
+    expect(await newCalls()).toEqual([]);
     to?.onUp({ resumed: true });
-    expect(await heard()).toEqual(["up"]);
+    expect(await newCalls()).toEqual(["up"]);
   });
 
-  it("is up when both are, whichever is first", async () => {
-    const { api, lock, observer, heard } = watching();
+  it("is up when both watches are up, in either order", async () => {
+    const { api, lock, observer, newCalls } = watching();
     api.isLive = false;
     lock.watch(observer, signal);
     api.watches[1]?.onUp({ resumed: false });
-    expect(await heard()).toEqual([]);
+    expect(await newCalls()).toEqual([]);
     api.watches[0]?.onUp({ resumed: false });
-    expect(await heard()).toEqual(["up"]);
+    expect(await newCalls()).toEqual(["up"]);
   });
 });
 
 describe("a migration lock", () => {
-  it("names both, prepares both, and announces where it is going", async () => {
+  it("describes and prepares both locks, and announces on the new one", async () => {
     const { api, lock } = open(mine, mine);
     expect(lock.description).toBe("configmap ns/lock and lease ns/lock");
     await lock.prepare();
@@ -118,7 +118,7 @@ describe("a migration lock", () => {
     expect(event.involvedObject).toMatchObject({ uid });
   });
 
-  it("of locks that cannot announce says nothing", async () => {
+  it("works with locks that have no optional methods", async () => {
     const mute = {
       description: "x",
       read: async () => ({ kind: "absent" }) as const,

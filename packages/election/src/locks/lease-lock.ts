@@ -1,5 +1,6 @@
 import type { LeaderRecord } from "@tenure/core";
-import { type KubeObject, type ObjectKind, ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
+import type { KubeObject, ObjectKind } from "./object-kind.ts";
+import { ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
 import { readRecord } from "./record-fields.ts";
 
 const lease: ObjectKind = {
@@ -16,7 +17,7 @@ const lease: ObjectKind = {
   },
 };
 
-/** The record as a `coordination.k8s.io/v1` Lease: what Kubernetes itself uses, and what new elections should. */
+/** Stores the record in a `coordination.k8s.io/v1` Lease, as Kubernetes itself does. New elections should use this lock. */
 export class LeaseLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
     super(lease, options);

@@ -13,28 +13,28 @@ import {
   toPath,
   unknown,
   view,
-} from "../testing/migration.ts";
-import { ConfigMapLock } from "./annotation.ts";
-import { LeaseLock } from "./lease.ts";
-import { MigrationLock } from "./migration.ts";
+} from "../testing/migration-lock.ts";
+import { ConfigMapLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 
 describe("read", () => {
-  it("neither: there is no lock", async () => {
+  it("neither object: the lock is absent", async () => {
     expect(await open().lock.read(signal)).toEqual({ kind: "absent" });
   });
 
   it.each<[string, LeaderRecord | undefined, LeaderRecord | undefined, Partial<LeaderRecord>]>([
-    ["only from: its holder holds", recordOf("b"), undefined, recordOf("b")],
-    ["only to: its holder holds", undefined, recordOf("b"), recordOf("b")],
+    ["only from: its holder", recordOf("b"), undefined, recordOf("b")],
+    ["only to: its holder", undefined, recordOf("b"), recordOf("b")],
     ["only from, released", released, undefined, released],
     [
-      "both with one holder: what was written last counts",
+      "both with one holder: the record of to, which is written last",
       recordOf("b", { renewTime: "2" }),
       recordOf("b"),
       recordOf("b"),
     ],
     ["both released", released, released, released],
-    ["two holders: nobody that can be named", recordOf("b"), recordOf("c"), { holderIdentity: unknown }],
+    ["two holders: unknown", recordOf("b"), recordOf("c"), { holderIdentity: unknown }],
     [
       "from released, to held",
       released,
@@ -42,25 +42,25 @@ describe("read", () => {
       { holderIdentity: unknown, leaseDurationSeconds: 15 },
     ],
     [
-      "from held, to released: half-way through a release",
+      "from held, to released: an incomplete release",
       recordOf("b"),
       released,
       { holderIdentity: unknown, leaseDurationSeconds: 15 },
     ],
     [
-      "two holders: the longer of their times",
+      "two holders: the longer duration",
       recordOf("b", { leaseDurationSeconds: 60 }),
       recordOf("c"),
       { leaseDurationSeconds: 60 },
     ],
     [
-      "two holders, one without a time",
+      "two holders, one without a duration",
       recordOf("b", { leaseDurationSeconds: undefined }),
       recordOf("c"),
       { leaseDurationSeconds: undefined },
     ],
     [
-      "two holders: the higher of their counts",
+      "two holders: the higher number of transitions",
       recordOf("b", { leaseTransitions: 7 }),
       recordOf("c"),
       { leaseTransitions: 7 },
@@ -70,7 +70,7 @@ describe("read", () => {
     expect(record).toMatchObject(expected);
   });
 
-  it("two holders: neither can take the record for its own", async () => {
+  it("two holders: neither can recognise the record as its own", async () => {
     const { record } = await view(
       open(recordOf("b", { renewTime: "1" }), recordOf("c", { renewTime: "2" })).lock,
     );
@@ -78,7 +78,7 @@ describe("read", () => {
     expect(record.acquireTime).toBe(`${recordOf("b").acquireTime}/${recordOf("c").acquireTime}`);
   });
 
-  it("every change of either shows in the version, and the revision never falls, also when one is deleted", async () => {
+  it("has a new version after each change of either object, and a revision that never falls", async () => {
     const { api, lock, put } = open(recordOf("b"), recordOf("b"));
     const views = [await view(lock)];
     for (const change of [
@@ -99,7 +99,7 @@ describe("read", () => {
     }
   });
 
-  it("fails if one of the two does, whichever", async () => {
+  it("fails if the read of either object fails", async () => {
     for (const which of ["configmaps", "leases"]) {
       const { api, lock } = open(recordOf("b"), recordOf("b"));
       api.fail = ({ path }) => (path.includes(which) ? new KubeError("Forbidden", which) : undefined);
@@ -113,47 +113,47 @@ describe("read", () => {
 
 describe("write", () => {
   it("acquires and renews in the order from, to", async () => {
-    const { lock, asked } = open();
+    const { lock, newRequests } = open();
     const { record } = found(await lock.write(mine, undefined, signal));
-    expect(asked()).toEqual(["POST from", "POST to"]);
+    expect(newRequests()).toEqual(["POST from", "POST to"]);
     expect(record).toEqual(mine);
     const later = { ...mine, renewTime: "later" };
     expect(found(await lock.write(later, await view(lock), signal)).record).toEqual(later);
-    expect(asked()).toEqual(["GET from", "GET to", "PUT from", "PUT to"]);
+    expect(newRequests()).toEqual(["GET from", "GET to", "PUT from", "PUT to"]);
   });
 
   it("releases in the order to, from", async () => {
-    const { lock, asked } = open(mine, mine);
+    const { lock, newRequests } = open(mine, mine);
     const before = await view(lock);
-    asked();
+    newRequests();
     expect(found(await lock.write(released, before, signal)).record).toEqual(released);
-    expect(asked()).toEqual(["PUT to", "PUT from"]);
+    expect(newRequests()).toEqual(["PUT to", "PUT from"]);
   });
 
-  it("creates what is missing", async () => {
+  it("creates a missing object", async () => {
     const onlyFrom = open(released);
     const first = await view(onlyFrom.lock);
-    onlyFrom.asked();
+    onlyFrom.newRequests();
     expect(found(await onlyFrom.lock.write(mine, first, signal)).record).toEqual(mine);
-    expect(onlyFrom.asked()).toEqual(["PUT from", "POST to"]);
+    expect(onlyFrom.newRequests()).toEqual(["PUT from", "POST to"]);
     const onlyTo = open(undefined, released);
     const second = await view(onlyTo.lock);
-    onlyTo.asked();
+    onlyTo.newRequests();
     expect(found(await onlyTo.lock.write(mine, second, signal)).record).toEqual(mine);
-    expect(onlyTo.asked()).toEqual(["POST from", "PUT to"]);
+    expect(onlyTo.newRequests()).toEqual(["POST from", "PUT to"]);
   });
 
-  it("stops at the first that is refused", async () => {
-    const { lock, put, asked } = open(released, released);
+  it("stops after a conflict with the first object", async () => {
+    const { lock, put, newRequests } = open(released, released);
     const before = await view(lock);
     put.from(recordOf("b"));
-    asked();
+    newRequests();
     expect(await lock.write(mine, before, signal)).toEqual({ kind: "conflict" });
-    expect(asked()).toEqual(["PUT from"]);
+    expect(newRequests()).toEqual(["PUT from"]);
     expect((await view(lock)).record.holderIdentity).toBe(unknown);
   });
 
-  it("is not a success if the second is refused", async () => {
+  it("does not succeed after a conflict with the second object", async () => {
     const { lock, put } = open(released, released);
     const before = await view(lock);
     put.to(recordOf("b"));
@@ -161,19 +161,16 @@ describe("write", () => {
     expect((await view(lock)).record.holderIdentity).toBe(unknown);
   });
 
-  it.each([fromPath, toPath])(
-    "over one that is gone is a conflict: what is left is to be read (%s)",
-    async (path) => {
-      for (const record of [mine, released]) {
-        const { api, lock } = open(mine, mine);
-        const before = await view(lock);
-        api.delete(path);
-        expect(await lock.write(record, before, signal)).toEqual({ kind: "conflict" });
-      }
-    },
-  );
+  it.each([fromPath, toPath])("is a conflict if one object was deleted (%s)", async (path) => {
+    for (const record of [mine, released]) {
+      const { api, lock } = open(mine, mine);
+      const before = await view(lock);
+      api.delete(path);
+      expect(await lock.write(record, before, signal)).toEqual({ kind: "conflict" });
+    }
+  });
 
-  it("that got only half-way is not taken for a whole one, by whoever wrote it", async () => {
+  it("that is incomplete has an unknown holder, even for its writer", async () => {
     const { api, lock } = open(released);
     const before = await view(lock);
     api.fail = ({ method, path }) =>
@@ -186,7 +183,7 @@ describe("write", () => {
     expect(record.renewTime).not.toBe(mine.renewTime);
   });
 
-  it("of which one half was deleted is not a whole one any more", async () => {
+  it("has an unknown holder after one object was deleted", async () => {
     for (const path of [fromPath, toPath]) {
       const { api, lock } = open();
       await lock.write(mine, undefined, signal);
@@ -195,14 +192,28 @@ describe("write", () => {
     }
   });
 
-  it("of somebody else's that got half-way shows that one: it may lead by the one lock that it knows", async () => {
+  it("of another candidate to one object shows that candidate, which may use only that lock", async () => {
     const { lock } = open(recordOf("b"));
     expect((await view(lock)).record.holderIdentity).toBe("b");
   });
 });
 
-describe("a read that comes late", () => {
-  /** A read that was asked for before a write of both, and whose answer comes after that. */
+it("passes the time limit to both locks", async () => {
+  const { api, lock } = open(released, released);
+  const before = found(await lock.read(signal, 20_000));
+  await lock.write(mine, before, signal, 20_000);
+  await lock.write(released, await view(lock), signal, 30_000);
+  const limits = api.requests.map(({ method, timeoutMs }) => `${method} ${timeoutMs}`);
+  expect(limits).toEqual([
+    ...Array(2).fill("GET 21000"),
+    ...Array(2).fill("PUT 21000"),
+    ...Array(2).fill("GET undefined"),
+    ...Array(2).fill("PUT 31000"),
+  ]);
+});
+
+describe("a late read", () => {
+  /** A read that starts before a write and is answered after it. */
   async function lateRead(missing: "from" | "to" | undefined) {
     const { api, lock } = open(released, released);
     const options = { name: "lock", namespace: "ns", client: api.client };
@@ -230,13 +241,13 @@ describe("a read that comes late", () => {
   }
 
   it.each(["from", "to"] as const)(
-    "and lacks %s does not say which is older: it is to be read again",
+    "without %s is a conflict, because its age is unknown",
     async (missing) => {
       expect((await lateRead(missing)).answer).toEqual({ kind: "conflict" });
     },
   );
 
-  it("and has both is older by its revision", async () => {
+  it("with both objects is older by its revision", async () => {
     const { answer, revision } = await lateRead(undefined);
     expect(found(answer).revision).toBeLessThan(revision);
   });

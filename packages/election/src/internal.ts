@@ -1,0 +1,5 @@
+/** @tenure/election/internal: for the other packages of tenure. It may change with any release. */
+export { Candidate, type Notice } from "./candidate.ts";
+export { leaderAnnotation } from "./locks/annotation-lock.ts";
+export { checkLockOptions } from "./locks/object-lock.ts";
+export { orderAnnotations, ordersFrom } from "./locks/orders.ts";

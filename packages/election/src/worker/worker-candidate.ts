@@ -1,0 +1,54 @@
+/** The candidate of an election with `worker: true`, as the main thread sees it. */
+import { Worker } from "node:worker_threads";
+import type { Instant } from "@tenure/base";
+import type { Config } from "@tenure/core";
+import type { CandidateHandle, Command, Notice } from "../candidate.ts";
+import type { LockSpec } from "../lock.ts";
+import { SharedStatus } from "./shared-status.ts";
+
+/** What the worker thread is started with. Then it gets commands and sends notices. */
+export interface WorkerSetup {
+  readonly config: Config;
+  readonly lock: LockSpec;
+  readonly status: SharedArrayBuffer;
+  readonly endOnOverrun: boolean;
+}
+
+interface WorkerCandidateParts extends Omit<WorkerSetup, "status"> {
+  readonly onNotice: (notice: Notice) => void;
+  /** The thread died. */
+  readonly onError: (error: Error) => void;
+}
+
+export class WorkerCandidate implements CandidateHandle {
+  readonly #worker: Worker;
+  readonly #status = new SharedStatus();
+  #leader: string | undefined;
+
+  constructor({ onNotice, onError, ...setup }: WorkerCandidateParts) {
+    const workerData: WorkerSetup = { ...setup, status: this.#status.buffer };
+    this.#worker = new Worker(new URL("./thread.js", import.meta.url), { workerData });
+    this.#worker.on("message", (notice: Notice) => {
+      if (notice.type === "leader-changed") this.#leader = notice.leader;
+      onNotice(notice);
+      if (notice.type === "stopped" || notice.type === "refused") void this.#worker.terminate();
+    });
+    this.#worker.on("error", onError);
+  }
+
+  send(command: Command): void {
+    this.#worker.postMessage(command);
+  }
+
+  validUntil(): Instant | undefined {
+    return this.#status.validUntil();
+  }
+
+  leader(): string | undefined {
+    return this.#leader;
+  }
+
+  lastContactMs(): number {
+    return this.#status.lastContactMs();
+  }
+}
