@@ -1,12 +1,6 @@
-<<<<<<< HEAD
 // Measures the sandbox, and a real kube-apiserver for comparison if TENURE_CONFORMANCE_KUBECONFIG is set.
 //   npm run build && node bench/sandbox.mjs [--updates 100000]
 // The sandbox runs as a separate process, over TLS, as users run it. One run takes about two minutes.
-=======
-// Measures the sandbox, and a real kube-apiserver too if TENURE_CONFORMANCE_KUBECONFIG names one.
-//   npm run build && node bench/sandbox.mjs [--updates 100000]
-// The sandbox runs as users run it: in its own process, over TLS. One run takes about two minutes.
->>>>>>> 5962d169a94a735ad8edcc0a24e20df204a36b39
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -25,11 +19,7 @@ const percentile = (values, part) =>
 const ms = (value) => `${value.toFixed(1)} ms`;
 const print = (name, sandbox, real = "") => console.log(`${name.padEnd(46)}${sandbox.padEnd(26)}${real}`);
 
-<<<<<<< HEAD
 /** Reads the kubeconfigs of the sandbox and of test/kube: each has one cluster and one token. */
-=======
-/** Reads the kubeconfig of either server. Both have one cluster and one token. */
->>>>>>> 5962d169a94a735ad8edcc0a24e20df204a36b39
 function client(kubeconfig) {
   const text = readFileSync(kubeconfig, "utf8");
   const value = (key) => new RegExp(`${key}: "?([^"\\n]+)"?`).exec(text)[1];
@@ -90,11 +80,7 @@ async function updates(target, connections, count) {
   return `${Math.round(perSecond)} /s, p50 ${ms(percentile(times, 0.5))}`;
 }
 
-<<<<<<< HEAD
 /** The time from sending a write until the last watcher has its event. */
-=======
-/** Measures the time from a write until the last watcher has its event. */
->>>>>>> 5962d169a94a735ad8edcc0a24e20df204a36b39
 async function fanOut(target, watchers, count) {
   const agent = target.connection();
   await target.call(agent, "DELETE", `${leases}/fan`).catch(() => {});
@@ -131,11 +117,7 @@ async function fanOut(target, watchers, count) {
   return `p50 ${ms(percentile(times, 0.5))}, p95 ${ms(percentile(times, 0.95))}`;
 }
 
-<<<<<<< HEAD
 /** Measures in a new process, because the second start in a process is faster. */
-=======
-/** Each start uses a new process, because a second start in the same process is faster. */
->>>>>>> 5962d169a94a735ad8edcc0a24e20df204a36b39
 function startTime() {
   const script = `const t0 = performance.now(); const { startSandbox } = await import(${JSON.stringify(library)}); const t1 = performance.now();
     const sandbox = await startSandbox(); console.log(t1 - t0, performance.now() - t1); await sandbox.close();`;
