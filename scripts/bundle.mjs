@@ -12,7 +12,7 @@ const packages = {
   // The watchdog is a program of its own, looked for under this name beside whoever starts it.
   supervisor: { index: "index.js", main: "watchdog/main.js" },
   traffic: { index: "index.js" },
-  status: { index: "index.js" },
+  status: { index: "index.js", internal: "internal.js" },
   testkit: { index: "index.js" },
 };
 

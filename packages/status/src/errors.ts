@@ -1,16 +1,16 @@
 /**
- * - `InvalidOptions`: the status server cannot be set up with these options.
+ * - `InvalidOptions`: the options of the status server are invalid.
  * - `CannotListen`: the status server cannot listen on its address.
  */
 export type StatusErrorCode = "InvalidOptions" | "CannotListen";
 
-/** The one error class of this package. */
+/** The only error class of this package. */
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly code: StatusErrorCode;
 
-  constructor(code: StatusErrorCode, message: string, facts: { cause?: unknown } = {}) {
-    super(message, "cause" in facts ? { cause: facts.cause } : undefined);
+  constructor(code: StatusErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
   }
 }
