@@ -4,16 +4,8 @@
  */
 import { Election, LeaseLock } from "@tenure/election";
 import { KubeClient, type KubeRequest, loadConfig, type WatchRequest } from "@tenure/kube";
-import {
-  endpointSlice,
-  endpointSliceRules,
-  inTraffic,
-  leaderConfigMap,
-  leaderConfigMapRules,
-  podLabel,
-  podLabelRules,
-  prepareGates,
-} from "@tenure/traffic";
+import { endpointSlice, inTraffic, leaderConfigMap, podLabel, prepareGates } from "@tenure/traffic";
+import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic/internal";
 import type { LockTarget } from "../../conformance/locks-target.ts";
 
 export const electionName = "web";

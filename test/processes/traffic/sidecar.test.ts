@@ -142,7 +142,7 @@ describe("examples/sidecar/deployment.yaml", () => {
       ]);
     }
     const role = documents.find(({ kind }) => kind === "Role");
-    const { podLabelRules } = await import("@tenure/traffic");
+    const { podLabelRules } = await import("@tenure/traffic/internal");
     expect(role.rules).toEqual(expect.arrayContaining(podLabelRules()));
   });
 });

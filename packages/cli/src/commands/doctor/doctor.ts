@@ -4,7 +4,7 @@
  */
 import { parseDuration, presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
-import { electionLabel } from "@tenure/traffic";
+import { electionLabel } from "@tenure/traffic/internal";
 import { listLocks, readLocks, serverNowMs } from "../../elections/find.ts";
 import { flappingOf, readEvents } from "../../elections/flapping.ts";
 import { follow } from "../../elections/follow.ts";
