@@ -17,7 +17,7 @@ afterAll(() => target.close());
 const names = (body: Body) => body.items.map((item: Body) => item.metadata.name);
 const list = (query: string) => target.request("GET", `${leases}?${query}`);
 
-test("a list has a revision, and its items do not repeat their kind", async () => {
+test("a list has a resourceVersion, and its items have no kind", async () => {
   const { status, body } = await list("");
   expect(status).toBe(200);
   expect(body).toMatchObject({ kind: "LeaseList", apiVersion: "coordination.k8s.io/v1" });
@@ -26,7 +26,7 @@ test("a list has a revision, and its items do not repeat their kind", async () =
   expect(Object.keys(body.items[0]).sort()).toEqual(["metadata", "spec"]);
 });
 
-test("a list of nothing is an empty list, also in a namespace that does not exist", async () => {
+test("a list in a namespace that does not exist is empty", async () => {
   const { status, body } = await target.request("GET", leasesIn("there-is-no-such-namespace"));
   expect(status).toBe(200);
   expect(body.items).toEqual([]);
@@ -72,7 +72,7 @@ test.each([
   expect(body.message).toContain(why);
 });
 
-test("pages of a list show the revision of the first, whatever happens meanwhile", async () => {
+test("all pages of a list show the state at the revision of the first page", async () => {
   const configMaps = configMapsIn(await target.namespace());
   const all = "fieldSelector=metadata.name!%3Dkube-root-ca.crt";
   for (const name of ["a", "b", "c", "d", "e"]) await target.request("POST", configMaps, configMap(name));
@@ -92,25 +92,25 @@ test("pages of a list show the revision of the first, whatever happens meanwhile
   expect(last.body.metadata.continue).toBeUndefined();
 });
 
-test("a page says how many are left", async () => {
+test("a page reports how many items remain", async () => {
   const { body } = await list("limit=2");
   expect(body.metadata.remainingItemCount).toBe(1);
 });
 
-test("a continue token that is none gets 400", async () => {
+test("an invalid continue token gets 400", async () => {
   const { status, body } = await list("continue=foo");
   expect(status).toBe(400);
   expect(body.message).toMatch(/^invalid continue token: continue key is not valid: /);
 });
 
-test("a revision that is not there yet is refused, and the client is told to come again", async () => {
+test("a future resourceVersion is rejected with the advice to retry", async () => {
   const { status, body } = await list("resourceVersion=99999999");
   expect(status).toBe(504);
   expect(body).toMatchObject({ reason: "Timeout", details: { retryAfterSeconds: 1 } });
   expect(body.message).toMatch(/^Timeout: Too large resource version: 99999999, current: \d+$/);
 }, 30_000);
 
-test("kubectl gets a table", async () => {
+test("a list can be returned as a table for kubectl", async () => {
   const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
   const { body } = await target.request("GET", leases, undefined, { accept });
   expect(body).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1" });
@@ -119,7 +119,7 @@ test("kubectl gets a table", async () => {
   expect(body.rows[0].object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "a" } });
 });
 
-test("metadata alone can be asked for", async () => {
+test("a list can be returned as metadata only", async () => {
   const accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
   const { body } = await target.request("GET", leases, undefined, { accept });
   expect(body.kind).toBe("PartialObjectMetadataList");

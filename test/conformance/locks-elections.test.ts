@@ -1,11 +1,11 @@
-// Whole elections over every kind of lock, on the sandbox and on a real API server.
+// Complete elections on every kind of lock, on the sandbox and on a real API server.
 
 import { Election, type ElectionOptions, type Lock } from "@tenure/election";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget, lockKinds } from "./locks-target.ts";
 import type { Body, Target } from "./target.ts";
 
-/** Patient with a loaded machine, as nothing here waits for an expiry; renewed often, so that renewals are seen. */
+/** Long enough for a busy machine, because no test waits for an expiry. Frequent renewals, so that tests see them. */
 const timings = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms", renewInterval: "200ms" };
 
 let connection: LockTarget;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => connection?.close());
 
-describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ places, make }) => {
+describe.each(lockKinds)("elections on a $kind", { timeout: 30_000 }, ({ places, make }) => {
   const name = "my-lock";
   let namespace: string;
   let paths: string[];
@@ -87,7 +87,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
       `term ${term} begins`,
     );
 
-  it("three of them: one works, and hands over by a step-down and by a stop, with growing tokens", async () => {
+  it("run the work on one of three candidates, and hand over on step-down and on stop with growing tokens", async () => {
     const first = start("a");
     await leads(first);
     const others = [start("b"), start("c")];
@@ -108,7 +108,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect([first, second, third].flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it("a lock that is deleted under its leader ends the term at once; the next one has a higher token", async () => {
+  it("end the term at once when the lock is deleted; the next term has a higher token", async () => {
     const member = start("a");
     await leads(member);
     await Promise.all(paths.map((path) => target.request("DELETE", path)));
@@ -118,7 +118,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect(member.tokens[1]).toBeGreaterThan(member.tokens[0] as bigint);
   });
 
-  it("what others put on the lock outlives acquisition, renewals and release", async () => {
+  it("keep labels and annotations of others through acquisition, renewals and release", async () => {
     const before = start("before");
     await leads(before);
     await before.stop();
@@ -142,7 +142,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     }
   });
 
-  it("an operator pauses, resumes and hands over to the candidate of choice, by annotations", async () => {
+  it("can be paused, resumed and handed over to a chosen candidate with annotations", async () => {
     const first = start("a");
     await leads(first);
     const [second, third] = [start("b"), start("c")];
@@ -159,17 +159,17 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     const chosen = leader === "c" ? second : third;
     await order({ "tenure.dev/transfer": `${await transitions()}/${chosen === third ? "c" : "b"}` });
     await leads(chosen);
-    // Others could have been as fast; that one was chosen shows in who has not led.
+    // The others are just as fast. That only the chosen one leads shows that the choice took effect.
     expect(leaders).toEqual([chosen === third ? "c" : "b"]);
     await order({ "tenure.dev/step-down": await transitions() });
     await eventually(() => chosen.ended.length > 0, "it steps down");
     expect(chosen.ended).toEqual(["step-down released"]);
   });
 
-  /** One annotation on each object of the lock; null removes it. */
+  /** Sets one annotation on each object of the lock; null removes it. */
   async function order(annotations: Record<string, string | null>): Promise<void> {
     const contentType = "application/merge-patch+json";
-    // Of a lock of two objects an operator needs to know only the newer one.
+    // If a lock has two objects, it is enough to annotate the newer one.
     const path = paths.at(-1) as string;
     await target.request("PATCH", path, { metadata: { annotations } }, { contentType });
   }
@@ -180,7 +180,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     return String(json ? JSON.parse(json).leaderTransitions : lock?.spec.leaseTransitions);
   }
 
-  it("get, update and watch on that name, and create, are enough", async () => {
+  it("need only create, and get, update and watch on the name of the lock", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
     const member = start("a", kubeconfig);
     await leads(member);
@@ -192,32 +192,29 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect([...member.errors, ...other.errors]).toEqual([]);
   });
 
-  it.each(["get", "create", "update", "watch"])(
-    "without %s an error names the rule that is missing",
-    async (verb) => {
-      const kubeconfig = await connection.serviceAccount(namespace, rulesWithout(verb));
-      // Short, for a lock that cannot be updated cannot be released: that is tried until the hard deadline.
-      const member = start("a", kubeconfig, {
-        leaseDuration: "2s",
-        renewDeadline: "1.4s",
-        retryPeriod: "300ms",
-      });
-      await eventually(() => member.errors.length > 0, "it is told");
-      const { apiGroup, resource } = places[0] as (typeof places)[number];
-      const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
-      const rules = places.map(
-        (place) =>
-          `{apiGroups: ["${place.apiGroup}"], resources: ["${place.resource}"], ${named}verbs: ["${verb}"]}`,
-      );
-      expect(rules.some((rule) => member.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
-      const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
-      if (places.length === 1) expect(member.errors[0]).toContain(`Cannot ${verb} ${full}`);
-      // Without a watch the lock is polled; without the others there is no term, or none that lasts.
-      if (verb === "watch") await leads(member);
-    },
-  );
+  it.each(["get", "create", "update", "watch"])("report the missing rule without %s", async (verb) => {
+    const kubeconfig = await connection.serviceAccount(namespace, rulesWithout(verb));
+    // Short, because a lock that cannot be updated cannot be released, and the release is retried until the hard deadline.
+    const member = start("a", kubeconfig, {
+      leaseDuration: "2s",
+      renewDeadline: "1.4s",
+      retryPeriod: "300ms",
+    });
+    await eventually(() => member.errors.length > 0, "it is told");
+    const { apiGroup, resource } = places[0] as (typeof places)[number];
+    const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
+    const rules = places.map(
+      (place) =>
+        `{apiGroups: ["${place.apiGroup}"], resources: ["${place.resource}"], ${named}verbs: ["${verb}"]}`,
+    );
+    expect(rules.some((rule) => member.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
+    const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
+    if (places.length === 1) expect(member.errors[0]).toContain(`Cannot ${verb} ${full}`);
+    // Without watch the candidate polls the lock. Without one of the other verbs there is no term, or none that lasts.
+    if (verb === "watch") await leads(member);
+  });
 
-  it("failWhenDenied rejects with the rule", async () => {
+  it("reject with the missing rule if failWhenDenied is set", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout("get"));
     await expect(start("a", kubeconfig, { failWhenDenied: true }).done).rejects.toMatchObject({
       code: "Denied",
@@ -225,7 +222,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     });
   });
 
-  it("announce records Events on the lock", async () => {
+  it("record Events on the lock if announce is set", async () => {
     const member = start("a", connection.kubeconfig, { announce: true });
     await leads(member);
     await member.stop();
@@ -245,7 +242,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect(member.errors).toEqual([]);
   });
 
-  it("announce without the permission is an error, and the election goes on", async () => {
+  it("report an error and continue if the permission for announce is missing", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
     const member = start("a", kubeconfig, { announce: true });
     await leads(member);
@@ -256,7 +253,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect(member.election.term?.isValid()).toBe(true);
   });
 
-  /** What an election needs, less one verb. A create cannot be limited to a name. */
+  /** The rules that an election needs, without one verb. A create cannot be limited to a name. */
   function rulesWithout(missing?: string): object[] {
     return places.flatMap(({ apiGroup, resource }) => [
       {

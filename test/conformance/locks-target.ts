@@ -1,4 +1,4 @@
-// The lock kinds, and a kubeconfig to make them with: of the cluster in TENURE_CONFORMANCE_KUBECONFIG, or of a sandbox.
+// All kinds of locks, and a kubeconfig for them: that of TENURE_CONFORMANCE_KUBECONFIG, or that of a sandbox.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ export interface LockTarget {
   readonly target: Target;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** Path of a kubeconfig for a ServiceAccount that may do this and nothing else. */
+  /** Path of a kubeconfig for a ServiceAccount that has only these rules. */
   serviceAccount(namespace: string, rules: readonly object[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ function withToken(config: Body, token: string): Body {
   };
 }
 
-/** Where one object of a lock lives. */
+/** The API path of one object of a lock. */
 export interface Place {
   readonly apiGroup: string;
   readonly resource: string;
@@ -118,17 +118,20 @@ export function record(holderIdentity: string, renewedAt = 0): LeaderRecord {
   };
 }
 
-/** The view in an answer that must be one. */
+/** The view in an answer. Throws if the answer has none. */
 export function viewIn(answer: { kind: string; view?: LockView }): LockView {
-  if (!answer.view) throw new Error(`the lock was not found but ${JSON.stringify(answer)}`);
+  if (!answer.view) throw new Error(`expected a view of the lock, got ${JSON.stringify(answer)}`);
   return answer.view;
 }
 
-/** Waits for what must come, and fails if it does not. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+/** Waits until the condition holds. Rejects if it does not hold within 15 s. */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  description: string,
+): Promise<void> {
   const end = performance.now() + 15_000;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`it did not come to this: ${what}`);
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`not true within 15 s: ${description}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,4 +1,4 @@
-// The contract of a lock (packages/election/src/lock.ts), for every kind, on the sandbox and on a real API server.
+// The contract of a lock (packages/election/src/lock.ts), for every kind of lock, on the sandbox and on a real API server.
 
 import type { Answer, LockView } from "@tenure/core";
 import type { Lock, LockObserver } from "@tenure/election";
@@ -47,7 +47,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   const wins = (answers: readonly Answer[]) => answers.filter((answer) => answer.kind === "found").length;
 
   describe("a write is compare-and-swap", () => {
-    it("creates the lock where there is none, and reads back what was written", async () => {
+    it("creates the lock if it does not exist, and reads back what was written", async () => {
       expect(await lock.read(signal)).toEqual({ kind: "absent" });
       const written = await create();
       expect(written.record).toEqual(record("a"));
@@ -55,13 +55,13 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect([read.record, read.uid, read.version]).toEqual([record("a"), written.uid, written.version]);
     });
 
-    it("does not create what exists", async () => {
+    it("does not create a lock that exists", async () => {
       await create("a");
       expect(await lock.write(record("b"), undefined, signal)).toEqual({ kind: "conflict" });
       expect(await holder()).toBe("a");
     });
 
-    it("changes what was read, and nothing that changed since", async () => {
+    it("succeeds on the lock that was read, and conflicts if it has changed since", async () => {
       const first = await create("a");
       const second = viewIn(await lock.write(record("a", 3), first, signal));
       expect(second.record).toEqual(record("a", 3));
@@ -71,20 +71,20 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("b");
     });
 
-    it("nor what changed only beside the record", async () => {
+    it("conflicts if only fields outside the record have changed", async () => {
       const before = await create("a");
       await patch({ metadata: { labels: { touched: "yes" } } });
       expect(await lock.write(record("b"), before, signal)).toEqual({ kind: "conflict" });
     });
 
-    it("does not bring back what was deleted", async () => {
+    it("does not create a lock again that was deleted", async () => {
       const before = await create("a");
       await remove();
       expect(["conflict", "absent"]).toContain((await lock.write(record("a", 3), before, signal)).kind);
       expect(await lock.read(signal)).toEqual({ kind: "absent" });
     });
 
-    it("nor takes another lock of the same name for the one that was read", async () => {
+    it("conflicts with another lock of the same name", async () => {
       const before = await create("a");
       await remove();
       const after = await create("b");
@@ -93,7 +93,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("b");
     });
 
-    it("of many at once over the same view exactly one succeeds", async () => {
+    it("succeeds for exactly one of many concurrent writers with the same view", async () => {
       const candidates = Array.from({ length: 8 }, (_, index) => `candidate-${index}`);
       const links = candidates.map(() => make({ name, namespace, kubeconfig: connection.kubeconfig }));
       const before = await create();
@@ -106,7 +106,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe(winner);
     });
 
-    it("of many at once that create it exactly one succeeds", async () => {
+    it("succeeds for exactly one of many concurrent creators", async () => {
       const links = Array.from({ length: 8 }, () =>
         make({ name, namespace, kubeconfig: connection.kubeconfig }),
       );
@@ -118,7 +118,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   });
 
   describe("a revision orders all changes", () => {
-    it("grows with every change, also over deletion and re-creation, and versions differ", async () => {
+    it("grows with every change, also across deletion and re-creation, and versions differ", async () => {
       const views = [await create("a")];
       views.push(viewIn(await lock.write(record("a", 1), views[0], signal)));
       await patch({ metadata: { annotations: { "example.com/x": "1" } } });
@@ -131,14 +131,14 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(new Set(views.map(({ version }) => version)).size).toBe(views.length);
     });
 
-    it("does not grow by reading", async () => {
+    it("does not change by reading", async () => {
       const { version } = await create();
       expect(viewIn(await lock.read(signal)).version).toBe(version);
     });
   });
 
-  describe("nothing is dropped", () => {
-    it("labels, annotations, finalizers and data of others outlive acquisition, renewals and release", async () => {
+  describe("other fields", () => {
+    it("such as labels, annotations, finalizers and data survive acquisition, renewals and release", async () => {
       const labelled = make({ name, namespace, kubeconfig: connection.kubeconfig, labels: { ours: "1" } });
       let view = viewIn(await labelled.write(record("a"), undefined, signal));
       const data = kind === "ConfigMapLock" || kind === "MigrationLock" ? { data: { key: "value" } } : {};
@@ -172,7 +172,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       await patch({ metadata: { finalizers: null } });
     });
 
-    it("a release is what client-go writes: nobody, for one second", async () => {
+    it("match client-go after a release: no holder, a duration of one second", async () => {
       const before = await create("a");
       await lock.write({ ...record(""), leaseDurationSeconds: 1 }, before, signal);
       for (const object of await stored()) {
@@ -185,8 +185,8 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
     });
   });
 
-  describe("an answer comes in any case", () => {
-    it("when nobody waits any more", async () => {
+  describe("a request always settles", () => {
+    it("after its signal has aborted", async () => {
       const aborted = AbortSignal.abort();
       expect(await lock.read(aborted)).toMatchObject({ kind: "failed", failure: { kind: "timeout" } });
       expect(await lock.write(record("a"), undefined, aborted)).toMatchObject({ kind: "failed" });
@@ -203,7 +203,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   });
 
   describe("a watch", () => {
-    it("tells of every change until it is ended", async () => {
+    it("reports every change until it is ended", async () => {
       let news = 0;
       let isUp = false;
       const holders: string[] = [];
@@ -236,7 +236,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       await eventually(() => deletions + news - beforeDeletion >= paths.length, "the deletion is told");
       ending.abort();
       const after = news;
-      // A watch that goes on shows when the one that ended would have told.
+      // A second watch shows when the first one would have reported the change.
       let told = 0;
       const goingOn = new AbortController();
       const tell = () => told++;
@@ -248,7 +248,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(view.record.holderIdentity).toBe("b");
     });
 
-    /** Another candidate, so that nothing here is an echo. */
+    /** Another candidate, so that no event is an echo of the watcher's own writes. */
     const other = () => make({ name, namespace, kubeconfig: connection.kubeconfig });
   });
 });

@@ -18,7 +18,7 @@ const revision = async () => (await target.request("GET", leases)).body.metadata
 const rename = (name: string, holderIdentity: string) =>
   target.request("PATCH", `${leases}/${name}`, { spec: { holderIdentity } }, MERGE_PATCH);
 
-test("a watch from a revision sees every later change, in order", async () => {
+test("a watch from a resourceVersion sees every later change in order", async () => {
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=${await revision()}`);
   const created = await target.request("POST", leases, lease("a", { holderIdentity: "x" }));
   const updated = await rename("a", "y");
@@ -34,7 +34,7 @@ test("a watch from a revision sees every later change, in order", async () => {
   watch.close();
 });
 
-test("a watch resumes where another ended, with nothing missed and nothing twice", async () => {
+test("a watch resumes where another one ended, without missing or repeating an event", async () => {
   const { body } = await target.request("POST", leases, lease("a"));
   const first = await rename("a", "one");
   const second = await rename("a", "two");
@@ -46,7 +46,7 @@ test("a watch resumes where another ended, with nothing missed and nothing twice
   watch.close();
 });
 
-test("a watch without a revision begins with what is there", async () => {
+test("a watch without a resourceVersion starts with the existing objects", async () => {
   await target.request("POST", leases, lease("a"));
   await target.request("POST", leases, lease("b"));
   const watch = await target.watch(`${leases}?watch=1`);
@@ -57,7 +57,7 @@ test("a watch without a revision begins with what is there", async () => {
   watch.close();
 });
 
-test("a watch from a revision that is forgotten gets 410 as its only event", async () => {
+test("a watch from a compacted resourceVersion gets 410 as its only event", async () => {
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=1`);
   const { type, object } = await watch.next();
   expect(type).toBe("ERROR");
@@ -66,7 +66,7 @@ test("a watch from a revision that is forgotten gets 410 as its only event", asy
   await watch.ended;
 });
 
-test("a watch of one name sees only that one", async () => {
+test("a watch of one name sees only that object", async () => {
   const watch = await target.watch(
     `${leases}?watch=1&fieldSelector=metadata.name%3Db&resourceVersion=${await revision()}`,
   );
@@ -76,7 +76,7 @@ test("a watch of one name sees only that one", async () => {
   watch.close();
 });
 
-test("to a watch with a selector an object appears when it matches, and is deleted when it no longer does", async () => {
+test("a watch with a selector reports ADDED when an object starts to match, and DELETED when it stops", async () => {
   const watch = await target.watch(`${leases}?watch=1&labelSelector=led&resourceVersion=${await revision()}`);
   await target.request("POST", leases, lease("a"));
   await target.request("PATCH", `${leases}/a`, { metadata: { labels: { led: "yes" } } }, MERGE_PATCH);
@@ -89,7 +89,7 @@ test("to a watch with a selector an object appears when it matches, and is delet
   watch.close();
 });
 
-test("a watch of one namespace does not see another", async () => {
+test("a watch of one namespace does not see other namespaces", async () => {
   const other = leasesIn(await target.namespace());
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=${await revision()}`);
   await target.request("POST", other, lease("elsewhere"));
@@ -99,12 +99,12 @@ test("a watch of one namespace does not see another", async () => {
   watch.close();
 });
 
-test("a watch ends when its time is over", async () => {
+test("a watch ends after its time-out", async () => {
   const watch = await target.watch(`${leases}?watch=1&timeoutSeconds=1`);
   await watch.ended;
 });
 
-test("a watch that asks for initial events is told where they end", async ({ skip }) => {
+test("a watch with initial events gets a bookmark at their end", async ({ skip }) => {
   skip((await target.minor()) < 32, "servers before 1.32 have WatchList switched off");
   await target.request("POST", leases, lease("a"));
   const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -117,7 +117,7 @@ test("a watch that asks for initial events is told where they end", async ({ ski
   watch.close();
 });
 
-test("options of a watch that contradict each other are refused", async ({ skip }) => {
+test("contradictory options of a watch are rejected", async ({ skip }) => {
   skip((await target.minor()) < 32, "servers before 1.32 have WatchList switched off");
   const { status, body } = await target.request("GET", `${leases}?watch=1&sendInitialEvents=true`);
   expect(status).toBe(422);
@@ -126,7 +126,7 @@ test("options of a watch that contradict each other are refused", async ({ skip 
   );
 });
 
-test("a watch from a revision that is yet to come begins after it", async () => {
+test("a watch from a future resourceVersion starts after it", async () => {
   const { body } = await target.request("POST", leases, lease("a"));
   const future = Number(body.metadata.resourceVersion) + 1;
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=${future}`);
@@ -137,7 +137,7 @@ test("a watch from a revision that is yet to come begins after it", async () => 
   watch.close();
 });
 
-test("a write that changes nothing is no event", async () => {
+test("a write that changes nothing causes no event", async () => {
   const { body } = await target.request("POST", leases, lease("a", { holderIdentity: "x" }));
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
   await rename("a", "x");
