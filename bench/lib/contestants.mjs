@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { startGuardian } from "../../test/kube/guardian.mjs";
+import { startCleanupProcess } from "../../test/kube/cleanup-process.mjs";
 import { buildGoCandidate } from "../client-go/build.mjs";
 import { monoMs } from "./clock.mjs";
 
@@ -41,7 +41,7 @@ export class Contestants {
   /**
    * @param {string} kubeconfig
    * @param {{ path: string, version: string }} goCandidate
-   * @param {import("../../test/kube/guardian.mjs").Guardian} guardian
+   * @param {import("../../test/kube/cleanup-process.mjs").CleanupProcess} guardian
    */
   constructor(kubeconfig, goCandidate, guardian) {
     this.#kubeconfig = kubeconfig;
@@ -53,7 +53,7 @@ export class Contestants {
   static async create(kubeconfig) {
     const goCandidate = await buildGoCandidate();
     // It ends what runs when this process is gone, however it went; the folder is only what it wants to remove.
-    const guardian = await startGuardian(await mkdtemp(join(tmpdir(), "tenure-bench-")));
+    const guardian = await startCleanupProcess(await mkdtemp(join(tmpdir(), "tenure-bench-")));
     return new Contestants(kubeconfig, goCandidate, guardian);
   }
 
