@@ -11,8 +11,8 @@ const packages = {
   election: { index: "index.js", internal: "internal.js", thread: "worker/thread.js" },
   // The watchdog is a program of its own, looked for under this name beside whoever starts it.
   supervisor: { index: "index.js", main: "watchdog/main.js" },
-  traffic: { index: "index.js" },
-  status: { index: "index.js" },
+  traffic: { index: "index.js", internal: "internal.js" },
+  status: { index: "index.js", internal: "internal.js" },
   testkit: { index: "index.js" },
 };
 

@@ -223,7 +223,7 @@ export function environmentPage(program) {
 export function metricsPage(metrics) {
   return page(
     "Metrics",
-    "Served at `/metrics` where `--status` is given, and by `PrometheusMetrics` of @tenure/status. Each has the label `name`, the election's.",
+    "Served at `/metrics` if `--status` is set, and provided by `PrometheusMetrics` of @tenure/status. Every metric has the label `name`, the name of the election.",
     [
       "| metric | type | more labels | meaning |",
       "|---|---|---|---|",
@@ -263,7 +263,7 @@ export const nobody = {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { declareProgram } = await import("../packages/cli/dist/run.js");
-  const { metricsCatalogue } = await import("../packages/status/dist/index.js");
+  const { metricsCatalogue } = await import("../packages/status/dist/internal.js");
   const folder = fileURLToPath(new URL("../docs/reference/", import.meta.url));
   const program = declareProgram(/** @type {any} */ (nobody));
   for (const [file, text] of Object.entries(pages(program, metricsCatalogue)))

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { startGuardian } from "../../test/kube/guardian.mjs";
+import { startCleanupProcess } from "../../test/kube/cleanup-process.mjs";
 import { buildGoCandidate } from "../client-go/build.mjs";
 import { monoMs } from "./clock.mjs";
 
@@ -33,7 +33,7 @@ const graceMs = 20_000;
 export class CandidateProcesses {
   #kubeconfig;
   #goCandidate;
-  #guardian;
+  #cleanup;
   /** @type {Set<CandidateProcess>} */
   #running = new Set();
   #count = 0;
@@ -41,20 +41,20 @@ export class CandidateProcesses {
   /**
    * @param {string} kubeconfig
    * @param {{ path: string, version: string }} goCandidate
-   * @param {import("../../test/kube/guardian.mjs").Guardian} guardian
+   * @param {import("../../test/kube/cleanup-process.mjs").CleanupProcess} cleanup
    */
-  constructor(kubeconfig, goCandidate, guardian) {
+  constructor(kubeconfig, goCandidate, cleanup) {
     this.#kubeconfig = kubeconfig;
     this.#goCandidate = goCandidate;
-    this.#guardian = guardian;
+    this.#cleanup = cleanup;
   }
 
   /** @param {string} kubeconfig */
   static async create(kubeconfig) {
     const goCandidate = await buildGoCandidate();
-    // The guardian kills the candidates when this process ends for any reason. It requires a folder to remove.
-    const guardian = await startGuardian(await mkdtemp(join(tmpdir(), "tenure-bench-")));
-    return new CandidateProcesses(kubeconfig, goCandidate, guardian);
+    // The cleanup process kills the candidates when this process ends for any reason. It requires a folder to remove.
+    const cleanup = await startCleanupProcess(await mkdtemp(join(tmpdir(), "tenure-bench-")));
+    return new CandidateProcesses(kubeconfig, goCandidate, cleanup);
   }
 
   get clientGoVersion() {
@@ -74,10 +74,10 @@ export class CandidateProcesses {
     const [command, ...before] = kind === "ours" ? [process.execPath, ourProgram] : [this.#goCandidate.path];
     const candidate = new CandidateProcess(kind, id, /** @type {string} */ (command), [...before, ...args]);
     this.#running.add(candidate);
-    if (candidate.pid !== undefined) this.#guardian.watch(candidate.pid);
+    if (candidate.pid !== undefined) this.#cleanup.watch(candidate.pid);
     void candidate.exited.then(() => {
       this.#running.delete(candidate);
-      if (candidate.pid !== undefined) this.#guardian.forget(candidate.pid);
+      if (candidate.pid !== undefined) this.#cleanup.forget(candidate.pid);
     });
     return candidate;
   }
@@ -89,7 +89,7 @@ export class CandidateProcesses {
 
   async close() {
     await this.killAll();
-    await this.#guardian.end();
+    await this.#cleanup.end();
   }
 }
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** One replica: an election whose work is a child process. Told by its parent, on IPC, to block its event loop. */
+/** One replica: an election whose work is a child process. Its parent can tell it over IPC to block its event loop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ const access = sharesWatch
 const election = new Election({
   lock: new LeaseLock({ namespace: "default", name, ...access }),
   identity: id,
-  // Leases are deleted here, and replicas start at any time.
+  // The test deletes the Lease, and starts replicas at any time.
   waitWhenAbsent: true,
   ...timings,
 });
@@ -31,22 +31,22 @@ await election.run(
     const worker = spawn(
       process.execPath,
       [fileURLToPath(new URL("./worker.mjs", import.meta.url)), id, String(term.token), String(witnessPort)],
-      // The clock of the candidate may be a wrong one; the worker asks the monotonic one, and needs no other.
+      // The wall clock of the candidate may be wrong. The worker reads only the monotonic clock, so it needs no fake one.
       { stdio: ["pipe", "ignore", "inherit"], env: { ...process.env, LD_PRELOAD: "" } },
     );
-    const gone = once(worker, "exit");
+    const exited = once(worker, "exit");
     worker.stdin.on("error", () => {});
     process.send?.({ started: worker.pid });
-    const tell = () => {
+    const sendDeadline = () => {
       const [seconds, nanos] = process.hrtime();
       worker.stdin.write(`${seconds * 1_000 + nanos / 1e6 + term.remainingMs()}\n`);
     };
-    tell();
-    const off = election.on("renewed", tell);
-    await Promise.race([gone, once(term.signal, "abort")]);
-    off();
+    sendDeadline();
+    const stopListening = election.on("renewed", sendDeadline);
+    await Promise.race([exited, once(term.signal, "abort")]);
+    stopListening();
     worker.kill("SIGKILL");
-    await gone;
+    await exited;
   },
   { signal: shutdown.signal },
 );

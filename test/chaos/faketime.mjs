@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The wall clock of one replica, to be set while it runs: by libfaketime, which reads an offset from a file whenever the
- * process asks for the time. The monotonic clock is left alone, as it is when somebody sets the clock of a machine.
+ * Sets the wall clock of one replica while it runs, with libfaketime: the library reads an offset from a file whenever the
+ * process reads the time. The monotonic clock does not change, as when somebody sets the clock of a machine.
  */
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 const fileName = "libfaketimeMT.so.1";
 export const howToGetFaketime = "libfaketime is not installed (Debian and Ubuntu: apt-get install faketime)";
 
-/** @returns {string | undefined} where distributions put it */
+/** @returns {string | undefined} the path of the library, if a known directory has it */
 export function findFaketime() {
   if (process.platform !== "linux") return undefined;
   const roots = ["/usr/lib", "/usr/lib64", "/usr/local/lib"];
@@ -24,14 +24,14 @@ export class FakeClock {
   #file;
   #library;
 
-  /** @param {string} library @param {string} file where the offset is kept */
+  /** @param {string} library @param {string} file the file with the offset */
   constructor(library, file) {
     this.#library = library;
     this.#file = file;
     this.set(0);
   }
 
-  /** What a process needs to have this clock. */
+  /** The environment of a process that uses this clock. */
   get env() {
     return {
       LD_PRELOAD: this.#library,
@@ -41,8 +41,8 @@ export class FakeClock {
     };
   }
 
-  /** Removes what the library leaves in memory that is shared when its process is killed. @param {number} pid */
-  forget(pid) {
+  /** Removes the shared memory that the library leaves behind when its process is killed. @param {number} pid */
+  removeSharedMemory(pid) {
     for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`])
       rmSync(join("/dev/shm", name), { force: true });
   }
@@ -52,7 +52,7 @@ export class FakeClock {
     const seconds = (offsetMs / 1_000).toFixed(3);
     const next = `${this.#file}.next`;
     writeFileSync(next, offsetMs < 0 ? seconds : `+${seconds}`);
-    // In one go: it may be read at any moment.
+    // Atomic, because the process may read the file at any moment.
     renameSync(next, this.#file);
   }
 }

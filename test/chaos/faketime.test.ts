@@ -16,11 +16,11 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Answers every question with its two clocks. */
+/** Prints both of its clocks whenever it receives input. */
 const program = "process.stdin.on('data', () => console.log(Date.now(), process.hrtime().join(' ')))";
 
 it.skipIf(!library)(
-  "sets the wall clock of a running process and no other, and leaves nothing behind",
+  "sets only the wall clock of a running process, and leaves no shared memory behind",
   async () => {
     const clock = new FakeClock(library ?? "", join(folder, "clock"));
     const child = spawn(process.execPath, ["-e", program], { env: { ...process.env, ...clock.env } });
@@ -36,13 +36,13 @@ it.skipIf(!library)(
       const [ourSeconds, ourNanos] = process.hrtime();
       const wallOffMs = wallMs - Date.now();
       const monoOffMs = (seconds - ourSeconds) * 1_000 + (nanos - ourNanos) / 1e6;
-      // The answer takes its time, on a busy machine too.
+      // On a busy machine the reply takes a while.
       expect(Math.abs(wallOffMs - offsetMs)).toBeLessThan(2_000);
       expect(Math.abs(monoOffMs)).toBeLessThan(2_000);
     }
     child.kill("SIGKILL");
     await once(child, "exit");
-    clock.forget(child.pid as number);
+    clock.removeSharedMemory(child.pid as number);
     expect(readdirSync("/dev/shm").filter((name) => name.endsWith(`_${child.pid}`))).toEqual([]);
   },
 );

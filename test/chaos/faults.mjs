@@ -1,5 +1,5 @@
 // @ts-check
-/** What can happen to a running system. Each fault strikes, and some end again; the world must be whole after `heal`. */
+/** The faults that the test injects. `done` resolves when a fault has ended; a fault without it has no duration. */
 
 /**
  * @typedef {object} World
@@ -8,84 +8,86 @@
  * @property {() => Promise<void>} deleteLease
  * @property {number} leaseMs
  *
- * @typedef {(world: World, random: () => number) => { what: string, done?: Promise<unknown> }} Fault
+ * @typedef {(world: World, random: () => number) => { detail: string, done?: Promise<unknown> }} Fault
  */
 
 /** @template T @param {T[]} items @param {() => number} random @returns {T} */
 const pick = (items, random) => /** @type {T} */ (items[Math.floor(random() * items.length)]);
 
 /**
- * Leaders are struck three times out of four: what happens to the others is less interesting.
+ * Picks a leader three times out of four: faults of the other replicas are less interesting.
  * @param {World} world
  * @param {() => number} random
  */
-function victim({ replicas }, random) {
+function pickReplica({ replicas }, random) {
   const alive = replicas.filter((replica) => replica.isAlive);
   const leading = alive.filter((replica) => replica.hasWorker);
   return pick(leading.length > 0 && random() < 0.75 ? leading : alive, random);
 }
 
-/** Needs clocks that can be set. */
+/** This fault needs libfaketime. */
 export const clockSteps = "set the clock";
 
 /** @type {Record<string, Fault>} */
 export const faults = {
   "kill -9": (world, random) => {
-    const replica = victim(world, random);
-    return { what: replica.id, done: replica.crash(random() * world.leaseMs, random() < 0.3) };
+    const replica = pickReplica(world, random);
+    return { detail: replica.id, done: replica.crash(random() * world.leaseMs, random() < 0.3) };
   },
   "freeze past the lease": (world, random) => {
-    const replica = victim(world, random);
-    return { what: replica.id, done: replica.freeze(world.leaseMs * (1.1 + random())) };
+    const replica = pickReplica(world, random);
+    return { detail: replica.id, done: replica.freeze(world.leaseMs * (1.1 + random())) };
   },
   "freeze shortly": (world, random) => {
-    const replica = victim(world, random);
-    return { what: replica.id, done: replica.freeze(world.leaseMs * random()) };
+    const replica = pickReplica(world, random);
+    return { detail: replica.id, done: replica.freeze(world.leaseMs * random()) };
   },
   "block the event loop": (world, random) => {
-    const replica = victim(world, random);
+    const replica = pickReplica(world, random);
     const blockMs = world.leaseMs * 1.5 * random();
     replica.block(blockMs);
-    return { what: `${replica.id} for ${blockMs.toFixed(0)} ms` };
+    return { detail: `${replica.id} for ${blockMs.toFixed(0)} ms` };
   },
   "slow network": (world, random) => network(world, random, "slow"),
   partition: (world, random) => network(world, random, "black-hole"),
   "connection refused": (world, random) => network(world, random, "refusing"),
   "half-close": (world, random) => {
-    const replica = victim(world, random);
+    const replica = pickReplica(world, random);
     replica.proxy.halfClose();
-    return { what: replica.id };
+    return { detail: replica.id };
   },
   "cut connections": (world, random) => {
-    const replica = victim(world, random);
+    const replica = pickReplica(world, random);
     replica.proxy.cut();
-    return { what: replica.id };
+    return { detail: replica.id };
   },
   "graceful stop": (world, random) => {
-    const replica = victim(world, random);
-    return { what: replica.id, done: replica.stop(random() * 1_000) };
+    const replica = pickReplica(world, random);
+    return { detail: replica.id, done: replica.stop(random() * 1_000) };
   },
   [clockSteps]: (world, random) => {
-    const replica = victim(world, random);
-    // Mostly by little, which may or may not cost a term; now and then by an hour, as after a battery was empty.
+    const replica = pickReplica(world, random);
+    // Mostly by a few seconds, which may or may not end a term; sometimes by an hour, as after an empty battery.
     const byMs = random() < 0.2 ? 3_600_000 : world.leaseMs * 4 * random();
     const offsetMs = Math.round(random() < 0.5 ? byMs : -byMs);
     replica.clock?.set(offsetMs);
-    return { what: `${replica.id} to ${offsetMs} ms of the true time` };
+    return { detail: `${replica.id} by ${offsetMs} ms` };
   },
-  "restart the API server": (world) => ({ what: "", done: world.restartApi() }),
-  "delete the lease": (world) => ({ what: "", done: world.deleteLease() }),
+  "restart the API server": (world) => ({ detail: "", done: world.restartApi() }),
+  "delete the lease": (world) => ({ detail: "", done: world.deleteLease() }),
 };
 
 /**
  * @param {World} world
  * @param {() => number} random
- * @param {import("./proxy.mjs").Mood} mood
+ * @param {import("./proxy.mjs").NetworkMode} mode
  */
-function network(world, random, mood) {
-  const replica = victim(world, random);
+function network(world, random, mode) {
+  const replica = pickReplica(world, random);
   const forMs = world.leaseMs * 2 * random();
-  replica.proxy.set(mood);
-  const done = new Promise((resolve) => setTimeout(resolve, forMs)).then(() => replica.proxy.set("fine"));
-  return { what: `${replica.id} for ${forMs.toFixed(0)} ms`, done };
+  replica.proxy.setMode(mode);
+  const done = new Promise((resolve) => setTimeout(resolve, forMs)).then(() =>
+    replica.proxy.setMode("normal"),
+  );
+  return { detail: `${replica.id} for ${forMs.toFixed(0)} ms`, done };
 }

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Whether a process keeps what it should have given back. What it never had less of in its last samples is compared with
- * the most that it had in its first ones, so that neither a burst of connections nor garbage that waits to be collected is
- * taken for a leak. Processes that did not live long enough to tell are not judged.
+ * Detects leaks of file descriptors and memory. It compares the minimum of the last samples with the maximum of the first
+ * ones, so that neither a burst of connections nor uncollected garbage counts as a leak. Processes that did not live long
+ * enough are not judged.
  */
 
 /**
@@ -10,13 +10,13 @@
  * @typedef {{ id: string, first: Usage, last: Usage, livedSeconds: number }} Growth
  */
 
-/** Samples at the begin and at the end that are compared; one is taken each second. */
+/** How many samples at the start and at the end are compared. There is one sample per second. */
 const windowSamples = 10;
-/** While a process starts, it grows. */
+/** Ignored, because a process grows while it starts. */
 const warmUpSamples = 5;
-/** A leader has a child, a candidate in a partition tries new connections: these come and go. */
+/** The normal variation: a leader has a child, and a candidate in a partition opens new connections. */
 export const mostDescriptors = 12;
-/** What the heap of Node may grow by until it is worth collecting. */
+/** How much the heap of Node may grow before it is collected. */
 export const mostMegabytes = 40;
 
 export class UsageLog {

@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run chaos`: real processes, real faults, and a witness outside of all of them. */
+/** `npm run chaos`: injects faults into real processes, and observes them with an independent witness. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,11 +16,11 @@ import { Witness } from "./witness.mjs";
 
 const usage = `Usage: npm run chaos -- [--minutes M] [--target sandbox|kube] [--seed S] [--replicas N]
 
-Runs N replicas (default 5) whose work is a child process, and strikes them with faults drawn from the seed: kill -9,
-freezing, a blocked event loop, a slow, cut or partitioned network, restarts of the API server, deleted leases, and clocks
-that are set, where libfaketime is installed.
-A witness outside reports overlaps, token order, gaps without a leader, orphans and leaks.
-Exit 1 on any overlap, token out of order, orphan or leak, and when nobody leads at the end.
+Runs N replicas (default 5) whose work is a child process, and injects random faults: kill -9, freezes, a blocked event
+loop, a slow, reset or partitioned network, restarts of the API server, deleted leases, and clock changes (if libfaketime is
+installed). The seed determines the faults.
+An independent witness reports overlaps, the order of tokens, times without a leader, orphaned processes and leaks.
+The exit code is 1 on any overlap, token out of order, orphan or leak, and if there is no leader at the end.
 `;
 
 /** Short, so that many terms fit into a minute. */
@@ -79,14 +79,14 @@ const random = seeded(seed);
 const faketime = findFaketime();
 
 log(`seed ${seed}, ${minutes} min on ${values.target}, ${count} replicas`);
-if (!faketime) log(`no clocks are set: ${howToGetFaketime}`);
+if (!faketime) log(`clocks are not changed: ${howToGetFaketime}`);
 const folder = await mkdtemp(join(tmpdir(), "tenure-chaos-"));
 const target = await startTarget();
 const witness = new Witness();
 /** @type {Replica[]} */
 const replicas = [];
 /** @type {Record<string, number>} */
-const struck = {};
+const faultCounts = {};
 let exitCode = 1;
 try {
   const witnessPort = await witness.listen();
@@ -101,7 +101,7 @@ try {
       target.server.replace(`:${port}`, `:${proxyPort}`),
     );
     await writeFile(kubeconfig, through, { mode: 0o600 });
-    // Every second one follows its lock by a watch of all Leases, as processes with many elections do.
+    // Every second replica uses a shared watch of all Leases, like a process with many elections.
     const setup = { name: "chaos", kubeconfig, sharesWatch: index % 2 === 0, witnessPort, timings };
     const clock = faketime ? new FakeClock(faketime, join(folder, `clock-${index}`)) : undefined;
     replicas.push(new Replica(`r${index}`, proxy, setup, log, clock));
@@ -122,8 +122,8 @@ try {
         ),
   };
   for (const replica of replicas) replica.start();
-  await play(world);
-  log("calm: everything is whole again");
+  await injectFaults(world);
+  log("all faults have ended; waiting for the replicas to recover");
   for (const { clock } of replicas) clock?.set(0);
   await wait(3 * leaseMs + 3_000);
   admin.close();
@@ -141,10 +141,10 @@ try {
 process.exit(exitCode);
 
 /**
- * Strikes until the time is over, then waits until every fault has ended.
+ * Injects faults for the given time, then waits until every fault has ended.
  * @param {import("./faults.mjs").World} world
  */
-async function play(world) {
+async function injectFaults(world) {
   const names = Object.keys(faults).filter((name) => faketime !== undefined || name !== clockSteps);
   const endMs = performance.now() + minutes * 60_000;
   /** @type {Set<Promise<unknown>>} */
@@ -159,9 +159,9 @@ async function play(world) {
       if (restarting) continue;
       restarting = true;
     }
-    const { what, done } = /** @type {import("./faults.mjs").Fault} */ (faults[name])(world, random);
-    struck[name] = (struck[name] ?? 0) + 1;
-    log(`${name} ${what}`);
+    const { detail, done } = /** @type {import("./faults.mjs").Fault} */ (faults[name])(world, random);
+    faultCounts[name] = (faultCounts[name] ?? 0) + 1;
+    log(`${name} ${detail}`);
     if (!done) continue;
     const ended = done
       .catch((error) => log(`${name} failed: ${error.message}`))
@@ -184,22 +184,22 @@ function report() {
   const last = terms.at(-1);
   const [seconds, nanos] = process.hrtime();
   const sinceLastMs = last ? seconds * 1_000 + nanos / 1e6 - last.lastMs : Number.POSITIVE_INFINITY;
-  const leads = sinceLastMs < 3 * leaseMs;
+  const hasLeader = sinceLastMs < 3 * leaseMs;
   console.log(`target        ${values.target}, seed ${seed}, ${minutes} min, ${count} replicas`);
   console.log(
-    `faults        ${Object.entries(struck)
+    `faults        ${Object.entries(faultCounts)
       .map(([name, times]) => `${name} ${times}`)
       .join(", ")}`,
   );
-  console.log(`terms         ${terms.length}, ${witness.beats} steps of work`);
+  console.log(`terms         ${terms.length}, ${witness.steps} steps of work`);
   console.log(
     `no leader     p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms (lease ${leaseMs} ms)`,
   );
   console.log(`overlaps      ${overlaps.length}`);
   console.log(`token order   ${disorder.length} out of order`);
   console.log(`orphans       ${orphans.length}`);
-  console.log(`leads at end  ${leads ? "yes" : "no"}`);
-  if (!faketime) console.log(`clock steps   none: ${howToGetFaketime}`);
+  console.log(`leader at end ${hasLeader ? "yes" : "no"}`);
+  if (!faketime) console.log(`clock changes none: ${howToGetFaketime}`);
   const growths = replicas.flatMap(({ usages }) => usages.flatMap((usage) => usage.growth() ?? []));
   const leaks = growths.filter(isLeak);
   console.log(
@@ -208,6 +208,6 @@ function report() {
   );
   for (const growth of growths) console.log(`process       ${describeGrowth(growth)}`);
   for (const { text } of [...overlaps, ...disorder]) console.log(`VIOLATION     ${text}`);
-  for (const leak of leaks) console.log(`VIOLATION     leak of ${describeGrowth(leak)}`);
-  return overlaps.length + disorder.length + orphans.length + leaks.length === 0 && leads ? 0 : 1;
+  for (const leak of leaks) console.log(`VIOLATION     leak in ${describeGrowth(leak)}`);
+  return overlaps.length + disorder.length + orphans.length + leaks.length === 0 && hasLeader ? 0 : 1;
 }

@@ -1,23 +1,23 @@
 // @ts-check
-/** The network between one candidate and the API server: it can be slow, lose everything, cut and half-close. */
+/** The network between one candidate and the API server. It can be slow, hold all data back, reset and half-close connections. */
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
-/** @typedef {"fine" | "slow" | "black-hole" | "refusing"} Mood */
+/** @typedef {"normal" | "slow" | "black-hole" | "refusing"} NetworkMode */
 
 export class TcpProxy {
   #server;
   /** @type {Set<import("node:net").Socket>} */
   #sockets = new Set();
-  /** @type {Mood} */
-  #mood = "fine";
-  /** @type {(() => void)[]} what waits for the black hole to end */
+  /** @type {NetworkMode} */
+  #mode = "normal";
+  /** @type {(() => void)[]} what is sent when the black hole ends */
   #held = [];
 
   /** @param {{ host: string, port: number }} target */
   constructor(target) {
     this.#server = createServer({ allowHalfOpen: true }, (client) => {
-      if (this.#mood === "refusing") {
+      if (this.#mode === "refusing") {
         client.destroy();
         return;
       }
@@ -33,11 +33,11 @@ export class TcpProxy {
     await once(this.#server, "listening");
   }
 
-  /** @param {Mood} mood */
-  set(mood) {
-    this.#mood = mood;
-    if (mood === "refusing") this.cut();
-    if (mood === "black-hole") return;
+  /** @param {NetworkMode} mode */
+  setMode(mode) {
+    this.#mode = mode;
+    if (mode === "refusing") this.cut();
+    if (mode === "black-hole") return;
     for (const release of this.#held.splice(0)) release();
   }
 
@@ -73,8 +73,8 @@ export class TcpProxy {
 
   /** @param {() => void} action */
   #pass(action) {
-    if (this.#mood === "black-hole") this.#held.push(action);
-    else if (this.#mood === "slow") setTimeout(action, 200);
+    if (this.#mode === "black-hole") this.#held.push(action);
+    else if (this.#mode === "slow") setTimeout(action, 200);
     else action();
   }
 }

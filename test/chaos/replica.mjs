@@ -1,5 +1,5 @@
 // @ts-check
-/** One replica from outside: started, struck, started again. Knows every process that was ever started for it. */
+/** Starts, stops, freezes and restarts the processes of one replica, and remembers every process it started. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(r
 export class Replica {
   /** @type {number[]} */
   pids = [];
-  /** @type {UsageLog[]} of each candidate process that there was */
+  /** @type {UsageLog[]} one for each candidate process */
   usages = [];
   #incarnation = 0;
   /** @type {import("node:child_process").ChildProcess | undefined} */
@@ -24,9 +24,9 @@ export class Replica {
   /**
    * @param {string} name
    * @param {import("./proxy.mjs").TcpProxy} proxy
-   * @param {object} setup what the candidate is told
+   * @param {object} setup the configuration of the candidate
    * @param {(text: string) => void} log
-   * @param {import("./faketime.mjs").FakeClock} [clock] the clock of its machine, where that can be set
+   * @param {import("./faketime.mjs").FakeClock} [clock] its wall clock, if that can be set
    */
   constructor(name, proxy, setup, log, clock) {
     this.id = name;
@@ -59,7 +59,7 @@ export class Replica {
     });
     this.#process = child;
     this.#sample(child);
-    child.once("exit", () => this.clock?.forget(/** @type {number} */ (child.pid)));
+    child.once("exit", () => this.clock?.removeSharedMemory(/** @type {number} */ (child.pid)));
     this.pids.push(/** @type {number} */ (child.pid));
     child.on("message", (/** @type {{ started: number }} */ { started }) => {
       this.#workerPid = started;
@@ -69,8 +69,8 @@ export class Replica {
     child.on("exit", (code, signal) => {
       if (this.#process !== child) return;
       this.#process = undefined;
-      // A candidate that ended its process because its work overran, or that was refused, comes back as a pod would.
-      this.log(`${this.id} ended by itself (${signal ?? code})`);
+      // A candidate ends its process if its work overruns or if it is denied access. It is restarted, like a pod.
+      this.log(`${this.id} exited (${signal ?? code})`);
       setTimeout(() => !this.#process && this.start(), 500);
     });
   }
@@ -102,7 +102,7 @@ export class Replica {
     this.#process?.send({ blockMs }, () => {});
   }
 
-  /** The end of the run. */
+  /** Stops the replica for good. */
   async close() {
     this.#isClosing = true;
     this.#process?.kill("SIGCONT");
@@ -110,7 +110,7 @@ export class Replica {
   }
 
   /**
-   * Notes now and then what the process uses, until it ends.
+   * Samples what the process uses, until it exits.
    * @param {import("node:child_process").ChildProcess} child
    */
   #sample(child) {
@@ -136,15 +136,15 @@ export class Replica {
   }
 }
 
-/** File descriptors and resident memory, where /proc tells. @param {number} pid */
+/** File descriptors and resident memory, if /proc has them. @param {number} pid */
 function usageOf(pid) {
   try {
     const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    // What was killed and is not buried yet has none.
+    // A process that exited but was not reaped yet has none.
     if (resident === undefined) return undefined;
     return { descriptors: readdirSync(`/proc/${pid}/fd`).length, megabytes: Number(resident) / 1_024 };
   } catch {
-    // Gone, or not Linux.
+    // The process has exited, or this is not Linux.
     return undefined;
   }
 }
@@ -156,7 +156,7 @@ export function isRunning(pid) {
   } catch {
     return false;
   }
-  // A zombie is gone, only not buried yet.
+  // A zombie has exited, but its parent has not reaped it yet.
   return (
     !existsSync(`/proc/${pid}/status`) || !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, "utf8"))
   );

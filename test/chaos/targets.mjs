@@ -1,5 +1,5 @@
 // @ts-check
-/** Where the lease lives: the sandbox, or a real kube-apiserver with its etcd. */
+/** The API servers to test on: the sandbox, or a real kube-apiserver with its etcd. */
 import { readFile } from "node:fs/promises";
 import { startCluster } from "../kube/cluster.mjs";
 

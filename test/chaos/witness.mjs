@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * Stands outside of all candidates. Workers tell it each thing they do, with their token and the time of the machine's
- * one monotonic clock; it keeps who worked when, and refuses a token that is lower than one it has seen, as a storage with
- * fencing would.
+ * Observes the workers from outside. Each worker reports every step of work, with its token and the time of the monotonic
+ * clock that all processes of the machine share. The witness records who worked when, and finds overlaps and tokens that do
+ * not increase.
  */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 
 /**
- * @typedef {{ id: string, pid: number, token: bigint, firstMs: number, lastMs: number, beats: number }} Term
+ * @typedef {{ id: string, pid: number, token: bigint, firstMs: number, lastMs: number, steps: number }} Term
  * @typedef {{ atMs: number, text: string }} Finding
  */
 
@@ -18,7 +18,7 @@ export class Witness {
   #terms = new Map();
   #server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    createInterface({ input: socket }).on("line", (line) => this.#heard(JSON.parse(line)));
+    createInterface({ input: socket }).on("line", (line) => this.#record(JSON.parse(line)));
   });
 
   async listen() {
@@ -31,16 +31,16 @@ export class Witness {
     this.#server.close();
   }
 
-  /** Terms in the order in which they began. */
+  /** All terms, in the order of their first step. */
   get terms() {
     return [...this.#terms.values()].sort((a, b) => a.firstMs - b.firstMs);
   }
 
-  get beats() {
-    return this.terms.reduce((sum, term) => sum + term.beats, 0);
+  get steps() {
+    return this.terms.reduce((sum, term) => sum + term.steps, 0);
   }
 
-  /** Two terms whose work overlaps in time, or of which the later one has the lower token. */
+  /** Successive terms whose work overlaps, or of which the later one does not have the greater token. */
   findings() {
     /** @type {Finding[]} */
     const overlaps = [];
@@ -63,24 +63,24 @@ export class Witness {
     return { overlaps, disorder };
   }
 
-  /** How long nobody worked between one term and the next, in milliseconds. */
+  /** The time without work between each term and the next, in milliseconds. */
   gaps() {
     return this.terms
       .slice(1)
       .map((term, index) => term.firstMs - /** @type {Term} */ (this.terms[index]).lastMs);
   }
 
-  /** @param {{ id: string, pid: number, token: string, atMs: number }} beat */
-  #heard({ id, pid, token: text, atMs }) {
+  /** @param {{ id: string, pid: number, token: string, atMs: number }} step */
+  #record({ id, pid, token: text, atMs }) {
     const token = BigInt(text);
     const term = this.#terms.get(token);
     if (!term) {
-      this.#terms.set(token, { id, pid, token, firstMs: atMs, lastMs: atMs, beats: 1 });
+      this.#terms.set(token, { id, pid, token, firstMs: atMs, lastMs: atMs, steps: 1 });
       return;
     }
     term.firstMs = Math.min(term.firstMs, atMs);
     term.lastMs = Math.max(term.lastMs, atMs);
-    term.beats += 1;
+    term.steps += 1;
   }
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A leader's child: works in small steps, each told to the witness. It learns on stdin until when it may work, asks the
- * clock before each step, and ends when its parent is gone, so that it neither outlives its parent nor its right.
+ * The child of a leader. It works in small steps and reports each of them to the witness. It reads from stdin until when it
+ * may work, checks the clock before each step, and exits with its parent, so that it outlives neither its term nor its parent.
  */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-/** The few calls that the tests of this folder need. Not @tenure/kube, which they must not depend on. */
+/** A minimal client for the tests of this folder, which must not depend on @tenure/kube. */
 import type { IncomingMessage } from "node:http";
 import * as https from "node:https";
 import { createInterface } from "node:readline";
@@ -9,7 +9,7 @@ export interface Access {
   token: string;
 }
 
-/** As much of a Kubernetes object, list or Status as these tests look at. */
+/** The fields of a Kubernetes object, list or Status that these tests use. */
 export interface Answer {
   kind?: string;
   reason?: string;
@@ -31,20 +31,20 @@ export async function call(access: Access, method: string, path: string, body?: 
   return { status: response.statusCode, body: JSON.parse(Buffer.concat(chunks).toString()) as Answer };
 }
 
-/** Like `call`, for what a test needs but does not test. */
+/** Like `call`, but throws on an error status. For setup. */
 export async function must(access: Access, method: string, path: string, body?: object): Promise<Answer> {
   const answer = await call(access, method, path, body);
   if (answer.status === undefined || answer.status >= 300) {
-    throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    throw new Error(`${method} ${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
   }
   return answer.body;
 }
 
-/** The events of a watch; the connection ends with the iteration. */
+/** The events of a watch. The connection closes when the iteration ends. */
 export async function* watch(access: Access, path: string): AsyncGenerator<WatchEvent, void, void> {
   const response = await send(access, "GET", path);
   try {
-    if (response.statusCode !== 200) throw new Error(`watch ${path} answered ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`watch ${path} returned ${response.statusCode}`);
     for await (const line of createInterface({ input: response })) yield JSON.parse(line) as WatchEvent;
   } finally {
     response.destroy();

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Where kube-apiserver and etcd come from: $KUBEBUILDER_ASSETS (the convention of envtest), then PATH, then
- * our cache, else a build with `go`. Plain JavaScript, because both vitest and plain Node 20 run it.
+ * Finds kube-apiserver and etcd: in $KUBEBUILDER_ASSETS (the convention of envtest), then in PATH, then in our cache.
+ * Otherwise builds them with `go`. Plain JavaScript, because both vitest and plain Node 20 run it.
  */
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ import { buildAssets } from "./build.mjs";
 const names = /** @type {const} */ (["kube-apiserver", "etcd"]);
 
 /**
- * Finds the executables, and builds them when they are nowhere.
+ * Finds the executables, and builds them if they are not found.
  *
  * @param {object} [options]
  * @param {NodeJS.ProcessEnv} [options.env]
@@ -34,10 +34,10 @@ export async function findAssets({ env = process.env, build = buildAssets } = {}
   const given = env.KUBEBUILDER_ASSETS;
   if (given) {
     const found = await inFolders([given]);
-    // Falling back to another version would test something else than what was asked for.
+    // A fallback to other executables would test another version than the user requested.
     if (found.missing.length > 0) {
       throw new Error(
-        `Cannot start the cluster as KUBEBUILDER_ASSETS has no executable ${found.missing.join(" and no ")}: ${given}; point it at a folder that has both, or unset it`,
+        `Cannot start the cluster: KUBEBUILDER_ASSETS has no executable ${found.missing.join(" and no ")}: ${given}. Set it to a folder that has both, or unset it`,
       );
     }
     return assets(found, "KUBEBUILDER_ASSETS");
@@ -54,7 +54,7 @@ export async function findAssets({ env = process.env, build = buildAssets } = {}
   const go = await findExecutable("go", folders(env));
   if (!go) {
     throw new Error(
-      `Cannot start the cluster as ${names.join(" and ")} are not in KUBEBUILDER_ASSETS (unset), PATH or ${cache}, and there is no go to build them with; install Go 1.26 or later, or run "setup-envtest use ${pins.kubernetes.replace(/\.\d+$/, "")}" and set KUBEBUILDER_ASSETS to the folder that it prints`,
+      `Cannot start the cluster: ${names.join(" and ")} are not in KUBEBUILDER_ASSETS (unset), PATH or ${cache}, and there is no go command to build them. Either install Go 1.26 or later, or run "setup-envtest use ${pins.kubernetes.replace(/\.\d+$/, "")}" and set KUBEBUILDER_ASSETS to the folder that it prints`,
     );
   }
   await build({ go, folder: cache, pins });
@@ -62,7 +62,7 @@ export async function findAssets({ env = process.env, build = buildAssets } = {}
 }
 
 /**
- * The versions that test/kube/assets/go.mod pins: the one place that says them.
+ * The versions that test/kube/assets/go.mod pins. They are defined nowhere else.
  * @returns {Promise<Pins>}
  */
 export async function readPins() {
@@ -71,14 +71,14 @@ export async function readPins() {
   const version = (module) => {
     const found = new RegExp(`^\\s*(?:require )?${module.replaceAll(".", "\\.")} v(\\S+)`, "m").exec(goMod);
     if (!found?.[1])
-      throw new Error(`Cannot read the version of ${module} as test/kube/assets/go.mod has none`);
+      throw new Error(`Cannot read the version of ${module}: test/kube/assets/go.mod does not contain it`);
     return found[1];
   };
   return { kubernetes: version("k8s.io/kubernetes"), etcd: version("go.etcd.io/etcd/server/v3") };
 }
 
 /**
- * Both versions are in the name, so that a change of either pin is a new build.
+ * Both versions are part of the name, so a change of either causes a new build.
  *
  * @param {NodeJS.ProcessEnv} env
  * @param {Pins} pins
@@ -88,7 +88,7 @@ export function cacheFolder(env, pins) {
 }
 
 /**
- * Where everything that this repository builds and keeps is: outside of it, so that a fresh clone finds it too.
+ * The cache of everything that this repository builds. It is outside the repository, so that a fresh clone can use it.
  *
  * @param {NodeJS.ProcessEnv} env
  */
@@ -114,7 +114,7 @@ async function inFolders(folders) {
  * @returns {Assets}
  */
 function assets({ kubeApiServer, etcd }, source) {
-  if (!kubeApiServer || !etcd) throw new Error("Cannot start the cluster as the build left no executables");
+  if (!kubeApiServer || !etcd) throw new Error("Cannot start the cluster: the build produced no executables");
   return { kubeApiServer, etcd, source };
 }
 

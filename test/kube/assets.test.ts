@@ -34,7 +34,7 @@ describe("finding kube-apiserver and etcd", () => {
     });
   });
 
-  it("does not quietly take others when KUBEBUILDER_ASSETS lacks one", async () => {
+  it("does not fall back to others if KUBEBUILDER_ASSETS lacks one", async () => {
     const given = await folderWith("given", { etcd: "" });
     const path = await folderWith("path", both);
     await expect(findAssets({ env: { KUBEBUILDER_ASSETS: given, PATH: path } })).rejects.toThrow(
@@ -64,15 +64,15 @@ describe("finding kube-apiserver and etcd", () => {
     expect(await findAssets({ env, build: quiet })).toMatchObject({ source: "cache" });
   });
 
-  it("says what is missing and how to get it when there is no go", async () => {
+  it("says what is missing and how to get it if there is no go command", async () => {
     const env = { PATH: root, XDG_CACHE_HOME: root };
     await expect(findAssets({ env })).rejects.toThrow(
-      /there is no go .* install Go 1\.26 .* KUBEBUILDER_ASSETS/,
+      /there is no go command .* install Go 1\.26 .* KUBEBUILDER_ASSETS/,
     );
   });
 });
 
-/** Writes what it was asked to build, slowly enough for another run to come in between, and counts its runs. */
+/** Writes the executable, slowly enough that another run can start in the meantime, and counts its runs. */
 const fakeGo = `#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 echo run >>"\${2%/*}/runs"
@@ -82,7 +82,7 @@ chmod +x "$2"
 `;
 
 describe("building", () => {
-  it("builds once when two runs start at the same time, and leaves no half file or lock", async () => {
+  it("builds once if two runs start at the same time, and leaves no partial file or lock", async () => {
     const go = join(await folderWith("go", { go: fakeGo }), "go");
     const folder = join(root, "cache");
     const options = { go, folder, pins: await readPins(), report: () => {} };
@@ -100,11 +100,11 @@ describe("building", () => {
     expect((await readdir(folder)).sort()).toEqual(["etcd", "kube-apiserver", "runs"]);
   });
 
-  it("shows what go said when it fails, and leaves nothing that looks built", async () => {
+  it("shows the output of go if it fails, and leaves no executable", async () => {
     const go = join(await folderWith("go", { go: "#!/bin/sh\necho no network >&2\nexit 1\n" }), "go");
     const folder = join(root, "cache");
     const build = buildAssets({ go, folder, pins: await readPins(), report: () => {} });
-    await expect(build).rejects.toThrow(/Cannot build etcd as go build ended with 1; .*\nno network$/);
+    await expect(build).rejects.toThrow(/Cannot build etcd: go build ended with 1\. .*\nno network$/);
     expect(await readdir(folder)).toEqual([]);
   });
 });

@@ -2,8 +2,8 @@
 /**
  * Builds programs with `go` into a cache folder: kube-apiserver and etcd from the versions pinned in test/kube/assets.
  *
- * Each executable is built under a temporary name and renamed, so a folder never shows half a file. The lock
- * only keeps two runs from doing the same work twice; were it ever to fail, both would build, and both be right.
+ * Each executable is built under a temporary name and then renamed, so a folder never contains a partial file. The lock
+ * only prevents two runs from doing the same work twice. If it fails, both build, and both results are correct.
  */
 import { spawn } from "node:child_process";
 import { mkdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -15,10 +15,10 @@ import { fileURLToPath } from "node:url";
 const assetsFolder = fileURLToPath(new URL("./assets", import.meta.url));
 const lockPollMs = 250;
 const lockTouchMs = 1_000;
-/** Many touches, as a machine that compiles is a busy one. */
+/** Many missed touches, because a machine that compiles is busy. */
 const lockStaleMs = 20_000;
 const progressEveryMs = 15_000;
-/** Enough of go's output to show the first error, which go prints after all that it still compiled. */
+/** Enough output of go to include the first error, which go prints after the packages that it compiled. */
 const keptLines = 20;
 
 /**
@@ -27,7 +27,7 @@ const keptLines = 20;
  * @property {string} version for the progress
  * @property {string} source the package
  * @property {string} ldflags
- * @property {string} [otherwise] what to do where it cannot be built
+ * @property {string} [otherwise] what to do if it cannot be built
  */
 
 /**
@@ -40,7 +40,7 @@ const keptLines = 20;
 export async function buildAssets({ go, folder, pins, report }) {
   const [major, minor] = pins.kubernetes.split(".");
   const version = "k8s.io/component-base/version";
-  // /version is made of these; without them it answers v0.0.0-master.
+  // The response of /version contains these. Without them it is v0.0.0-master.
   const stamp = [
     `-X ${version}.gitVersion=v${pins.kubernetes}`,
     `-X ${version}.gitMajor=${major}`,
@@ -81,9 +81,11 @@ export async function buildPrograms({
   try {
     for (const program of programs) {
       const target = join(folder, program.name);
-      // The run that held the lock before us may have built it.
+      // The run that held the lock before may have built it.
       if (await exists(target)) continue;
-      report(`building ${program.name} ${program.version} with go (once, some minutes) into ${folder}`);
+      report(
+        `building ${program.name} ${program.version} with go (only once, takes some minutes) into ${folder}`,
+      );
       const partial = `${target}.partial-${process.pid}`;
       try {
         await goBuild({ go, ...program, moduleFolder, output: partial, report });
@@ -102,7 +104,7 @@ export async function buildPrograms({
  */
 async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, output, report }) {
   const args = ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", ldflags, "-o", output, source];
-  // nice: a machine that builds for minutes should stay usable.
+  // nice keeps the machine usable during the build.
   const child = spawn("nice", ["-n", "10", go, ...args], {
     cwd: moduleFolder,
     env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
@@ -123,7 +125,7 @@ async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, out
     () => report(`building ${name}: ${packages} packages, ${elapsed()}`),
     progressEveryMs,
   );
-  // A build that outlives the run that wanted it would compete with the next one.
+  // A build that outlives its run would compete with the next one.
   const onExit = () => child.kill("SIGKILL");
   process.once("exit", onExit);
   try {
@@ -133,7 +135,7 @@ async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, out
     });
     if (code !== 0) {
       throw new Error(
-        `Cannot build ${name} as go build ended with ${code}; Go 1.26 or later and a reachable module proxy (go env GOPROXY) are needed${otherwise ? `, or ${otherwise}` : ""}:\n${last.join("\n")}`,
+        `Cannot build ${name}: go build ended with ${code}. It needs Go 1.26 or later and a reachable module proxy (go env GOPROXY)${otherwise ? `; or ${otherwise}` : ""}:\n${last.join("\n")}`,
       );
     }
   } finally {
@@ -144,8 +146,8 @@ async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, out
 }
 
 /**
- * The holder touches the file as long as it lives. Its process id would not do: a cache outlives reboots and
- * containers, after which the same id is somebody else.
+ * The holder touches the file while it runs. A process id would not work: a cache outlives reboots and containers, after
+ * which another process may have the same id.
  *
  * @param {string} file
  * @param {(line: string) => void} report
@@ -157,7 +159,7 @@ async function lock(file, report) {
       await writeFile(file, "", { flag: "wx" });
       const touch = setInterval(() => {
         const now = new Date();
-        // Gone is as good as touched: then another run took over, and both are right.
+        // If the file is missing, another run took over, and both results are correct.
         void utimes(file, now, now).catch(() => {});
       }, lockTouchMs);
       return () => {

@@ -1,30 +1,30 @@
 // @ts-check
 /**
- * A real kube-apiserver with its etcd, on loopback, for as long as a test needs it.
+ * Starts a real kube-apiserver with its etcd on the loopback interface.
  *
  * It has RBAC, service-account tokens and an admin. It has no controllers: a deleted namespace stays
- * Terminating, nothing makes a "default" ServiceAccount, and pods are records that nobody runs.
+ * Terminating, there is no "default" ServiceAccount, and pods do not run.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findAssets } from "./assets.mjs";
+import { startCleanupProcess } from "./cleanup-process.mjs";
 import { kubeconfig, readServingCa, writeCredentials } from "./credentials.mjs";
-import { startGuardian } from "./guardian.mjs";
 import { freePorts } from "./ports.mjs";
 import { startProcess } from "./process.mjs";
 import { answersOk, PortTakenError, tail, untilReady } from "./ready.mjs";
 
 /**
  * @typedef {object} ClusterOptions
- * @property {import("./assets.mjs").Assets} [assets] by default what findAssets() finds or builds
- * @property {string[]} [apiServerFlags] more flags for kube-apiserver; they win over ours
+ * @property {import("./assets.mjs").Assets} [assets] by default those that findAssets() finds or builds
+ * @property {string[]} [apiServerFlags] more flags for kube-apiserver; they override the default flags
  * @property {number} [readyTimeoutMs] for each server, by default 60_000
- * @property {boolean} [keepFolder] leave the logs behind after stop(), by default not
+ * @property {boolean} [keepFolder] keep the logs after stop(), by default false
  *
  * @typedef {object} RestartOptions
- * @property {NodeJS.Signals} [signal] SIGTERM drains, SIGKILL is a crash; by default "SIGTERM"
- * @property {boolean} [withEtcd] end etcd too, by default not
+ * @property {NodeJS.Signals} [signal] SIGTERM shuts down gracefully, SIGKILL simulates a crash; by default "SIGTERM"
+ * @property {boolean} [withEtcd] also stop etcd, by default false
  *
  * @typedef {object} Cluster
  * @property {string} server URL of kube-apiserver; a restart keeps it
@@ -33,16 +33,16 @@ import { answersOk, PortTakenError, tail, untilReady } from "./ready.mjs";
  * @property {string} adminToken of the user admin in system:masters
  * @property {string} kubeconfigPath the admin's
  * @property {string} folder data, logs and credentials
- * @property {() => { kubeApiServer: number | undefined, etcd: number | undefined }} pids of what runs now
- * @property {() => number[]} startedPids of every process ever started for it, so that a test can prove them gone
- * @property {Promise<Error>} died resolves when a server ended that nobody asked to
+ * @property {() => { kubeApiServer: number | undefined, etcd: number | undefined }} pids of the running servers
+ * @property {() => number[]} startedPids of every process that was started, so that a test can check that all have exited
+ * @property {Promise<Error>} died resolves when a server exits unexpectedly
  * @property {(options?: RestartOptions) => Promise<void>} stopApiServer
  * @property {() => Promise<void>} startApiServer starts what stopApiServer stopped, and waits until it is ready
  * @property {(options?: RestartOptions) => Promise<void>} restartApiServer
- * @property {() => Promise<void>} stop ends every process and removes the folder; a second call waits for the first
+ * @property {() => Promise<void>} stop kills every process and removes the folder; a second call waits for the first
  */
 
-/** Ports are chosen before they are used; this often somebody else may be faster. */
+/** Ports are chosen before they are used. This is how often another process may take one first. */
 const portAttempts = 3;
 
 /**
@@ -66,9 +66,9 @@ export async function startCluster(options = {}) {
  */
 async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, keepFolder = false }) {
   const folder = await mkdtemp(join(tmpdir(), "tenure-kube-"));
-  const guardian = await startGuardian(folder);
-  const startedPids = [guardian.pid];
-  if (keepFolder) guardian.keepFolder();
+  const cleanup = await startCleanupProcess(folder);
+  const startedPids = [cleanup.pid];
+  if (keepFolder) cleanup.keepFolder();
 
   const [etcdPort, apiPort] = /** @type {[number, number]} */ (await freePorts(2));
   const server = `https://127.0.0.1:${apiPort}`;
@@ -81,7 +81,7 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
 
   /** @type {{ etcd?: import("./process.mjs").ServerProcess, kubeApiServer?: import("./process.mjs").ServerProcess }} */
   const running = {};
-  /** @type {Set<import("./process.mjs").ServerProcess>} also those that are still ending */
+  /** @type {Set<import("./process.mjs").ServerProcess>} including those that are still exiting */
   const alive = new Set();
   let caPem = "";
   /** @type {Promise<void> | undefined} */
@@ -102,19 +102,19 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
    * @param {() => Promise<boolean>} probe
    */
   async function run(key, name, args, probe) {
-    if (running[key]) throw new Error(`Cannot start ${name} as it runs already; stop it first`);
+    if (running[key]) throw new Error(`Cannot start ${name}: it is already running. Stop it first`);
     const logFile = logs[key];
     const command = assets[key];
-    const process = await startProcess({ name, command, args, logFile, home: folder, guardian });
+    const process = await startProcess({ name, command, args, logFile, home: folder, cleanup });
     startedPids.push(process.pid);
     running[key] = process;
     alive.add(process);
     void process.exited.then(() => alive.delete(process));
     try {
-      // Somebody may have stopped the cluster while the process was being made.
-      refuseIfStopped();
+      // The cluster may have been stopped while the process was being started.
+      rejectIfStopped();
       await untilReady({ process, logFile, timeoutMs: readyTimeoutMs, probe });
-      refuseIfStopped();
+      rejectIfStopped();
     } catch (error) {
       if (running[key] === process) delete running[key];
       await process.end("SIGKILL");
@@ -124,13 +124,13 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
       if (running[key] !== process) return;
       delete running[key];
       reportDeath(
-        new Error(`${name} ended (${how}) by itself; the end of ${logFile}:\n${await tail(logFile)}`),
+        new Error(`${name} exited unexpectedly (${how}). The end of ${logFile}:\n${await tail(logFile)}`),
       );
     });
   }
 
-  function refuseIfStopped() {
-    if (stopped) throw new Error("Cannot start a server as the cluster was stopped; start a new cluster");
+  function rejectIfStopped() {
+    if (stopped) throw new Error("Cannot start a server: the cluster was stopped. Start a new cluster");
   }
 
   /**
@@ -139,7 +139,7 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
    */
   async function end(key, signal) {
     const process = running[key];
-    // Forgotten first: an end that was asked for is no death.
+    // Removed first, so that this exit is not reported as unexpected.
     delete running[key];
     await process?.end(signal);
   }
@@ -152,9 +152,9 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
         `--data-dir=${join(folder, "etcd")}`,
         `--listen-client-urls=${etcdServer}`,
         `--advertise-client-urls=${etcdServer}`,
-        // Nobody joins it, so any port will do.
+        // No other member joins, so any port is fine.
         "--listen-peer-urls=http://127.0.0.1:0",
-        // The data is thrown away with the folder; what matters here survives a killed process without fsync.
+        // The data is deleted with the folder, and without fsync it still survives a killed process.
         "--unsafe-no-fsync",
       ],
       () => answersOk(`${etcdServer}/health`),
@@ -176,9 +176,9 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
         `--service-account-key-file=${files.serviceAccountPublicKey}`,
         `--service-account-signing-key-file=${files.serviceAccountPrivateKey}`,
         "--service-cluster-ip-range=10.0.0.0/24",
-        // It refuses pods until a controller, which is not here, has made the ServiceAccount "default".
+        // It rejects pods until a controller has created the ServiceAccount "default", and there are no controllers.
         "--disable-admission-plugins=ServiceAccount",
-        // A loopback address is no valid endpoint of the service "kubernetes".
+        // A loopback address is not a valid endpoint of the Service "kubernetes".
         "--endpoint-reconciler-type=none",
         ...apiServerFlags,
       ],
@@ -188,7 +188,7 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
         caPem = ca;
         const access = { ca, token: adminToken };
         if (!(await answersOk(`${server}/readyz`, access))) return false;
-        // Made in the background, and not waited for by /readyz.
+        // Created in the background; /readyz does not wait for it.
         return answersOk(`${server}/api/v1/namespaces/default`, access);
       },
     );
@@ -196,15 +196,15 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
   /** @param {{ keep?: boolean }} [options] */
   function stop({ keep = keepFolder } = {}) {
     stopped ??= (async () => {
-      // Nothing here is worth a graceful end.
+      // No server has anything to save, so all are killed.
       delete running.kubeApiServer;
       delete running.etcd;
       await Promise.all([...alive].map((process) => process.end("SIGKILL")));
-      // A start under way sees that it is not wanted any more, and ends what it made.
+      // A start in progress notices the stop, and kills the process that it started.
       await Promise.allSettled(starting);
-      if (keep) guardian.keepFolder();
+      if (keep) cleanup.keepFolder();
       else await rm(folder, { recursive: true, force: true });
-      await guardian.end();
+      await cleanup.end();
     })();
     return stopped;
   }
@@ -216,9 +216,9 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
   }
 
   async function startServers() {
-    refuseIfStopped();
+    rejectIfStopped();
     if (!running.etcd) await startEtcd();
-    refuseIfStopped();
+    rejectIfStopped();
     await startKubeApiServer();
   }
 
@@ -233,7 +233,7 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
     const text = kubeconfig({ server, caPem, token: adminToken, user: "admin" });
     await writeFile(kubeconfigPath, text, { mode: 0o600 });
   } catch (error) {
-    // The message names the logs, so they stay; of a port that was taken there is nothing to read.
+    // The message refers to the logs, so they are kept, unless the only problem was a taken port.
     await stop({ keep: keepFolder || !(error instanceof PortTakenError) });
     throw error;
   }

@@ -13,7 +13,7 @@ import { isRunning } from "./process.mjs";
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
-describe("a cluster of one's own", () => {
+describe("startCluster", () => {
   let cluster: Cluster;
   let admin: Access;
 
@@ -37,14 +37,14 @@ describe("a cluster of one's own", () => {
     expect((await must(admin, "GET", `${leases}/${name}`)).metadata).toEqual(before.metadata);
   });
 
-  it("refuses to start what runs, and leaves it running", async () => {
-    await expect(cluster.startApiServer()).rejects.toThrow("it runs already");
+  it("rejects the start of a running server, and leaves it running", async () => {
+    await expect(cluster.startApiServer()).rejects.toThrow("it is already running");
     await must(admin, "GET", leases);
   });
 
-  it("tells of a server that ended by itself", async () => {
+  it("reports a server that exits unexpectedly", async () => {
     process.kill(cluster.pids().kubeApiServer ?? 0, "SIGKILL");
-    expect((await cluster.died).message).toMatch(/^kube-apiserver ended \(signal SIGKILL\) by itself/);
+    expect((await cluster.died).message).toMatch(/^kube-apiserver exited unexpectedly \(signal SIGKILL\)/);
     await cluster.startApiServer();
     await must(admin, "GET", leases);
   });
@@ -62,14 +62,14 @@ describe("a cluster of one's own", () => {
     await expect(stat(other.folder)).rejects.toThrow("ENOENT");
   });
 
-  it("leaves nothing behind when it is stopped, also when stopped twice", async () => {
+  it("leaves no process and no folder when stopped, also when stopped twice", async () => {
     await Promise.all([cluster.stop(), cluster.stop()]);
     expect(await runningOf(cluster.startedPids())).toEqual([]);
     await expect(stat(cluster.folder)).rejects.toThrow("ENOENT");
   });
 });
 
-describe("a cluster by hand", () => {
+describe("up.mjs", () => {
   let folder: string;
 
   beforeAll(async () => {
@@ -80,9 +80,9 @@ describe("a cluster by hand", () => {
   it.each([
     { signal: "SIGINT", code: 0 },
     { signal: "SIGTERM", code: 0 },
-    // What no handler can catch is the guardian's to clean up.
+    // No handler can catch this signal, so the cleanup process has to work.
     { signal: "SIGKILL", code: null },
-  ] as const)("ends with everything it started on $signal", async ({ signal, code }) => {
+  ] as const)("stops everything that it started on $signal", async ({ signal, code }) => {
     const kubeconfig = join(folder, signal);
     const up = runUp(["--kubeconfig", kubeconfig]);
     try {
@@ -115,12 +115,12 @@ describe("a cluster by hand", () => {
     const error = await startCluster({ assets }).catch((error: Error) => error);
     const message = error instanceof Error ? error.message : "it started";
     const [, log = ""] =
-      /^Cannot start kube-apiserver as it ended \(exit code 3\) before it was ready; the end of (\S+):\nno such luck$/.exec(
+      /^Cannot start kube-apiserver: it exited \(exit code 3\) before it was ready\. The end of (\S+):\nno such luck$/.exec(
         message,
       ) ?? [];
     expect(log, message).not.toBe("");
     expect(await processesThatMention(dirname(log))).toEqual([]);
-    // The message sends the reader there, so it must exist.
+    // The message refers to the log, so it must exist.
     expect(await readFile(log, "utf8")).toBe("no such luck\n");
     await rm(dirname(log), { recursive: true });
   });

@@ -1,11 +1,11 @@
 // @ts-check
-/** Who may talk to the cluster, and how: the admin's token, the service-account keys, the kubeconfig. */
+/** The credentials of the cluster: the admin's token, the service-account keys, the kubeconfig. */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Writes what kube-apiserver reads at its start.
+ * Writes the files that kube-apiserver reads at its start.
  *
  * @param {string} folder
  */
@@ -30,10 +30,10 @@ export async function writeCredentials(folder) {
 }
 
 /**
- * The CA of the serving certificate that kube-apiserver makes for itself: the last of the chain that it writes.
+ * The CA of the serving certificate that kube-apiserver creates: the last one of the chain that it writes.
  *
  * @param {string} certFolder its --cert-dir
- * @returns {Promise<string | undefined>} undefined as long as there is none
+ * @returns {Promise<string | undefined>} undefined until it is written
  */
 export async function readServingCa(certFolder) {
   const chain = await readFile(join(certFolder, "apiserver.crt"), "utf8").catch(() => "");

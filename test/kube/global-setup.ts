@@ -10,11 +10,11 @@ declare module "vitest" {
 
 const variable = "TENURE_CONFORMANCE_KUBECONFIG";
 
-/** One cluster for the whole run. Returns what ends it, and fails the run if anything of it is left. */
+/** Starts one cluster for the whole run. The returned function stops it, and fails the run if a process is left. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const keepFolder = process.env.TENURE_KUBE_KEEP === "1";
   const cluster = await startCluster({ keepFolder });
-  // A server on an empty store has forgotten nothing yet. After a restart it knows only what came since, as servers do.
+  // A restart empties the watch cache. Without it, the server could still serve every old resourceVersion.
   await cluster.restartApiServer();
   const { server, caPem, adminToken } = cluster;
   let death: Error | undefined;
@@ -33,11 +33,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const running = await Promise.all(pids.map(isRunning));
     const left = pids.filter((_, index) => running[index]);
     const problems = [
-      ...(left.length > 0 ? [`The cluster was stopped but left processes: ${left.join(", ")}`] : []),
+      ...(left.length > 0
+        ? [`The cluster was stopped, but these processes still run: ${left.join(", ")}`]
+        : []),
       ...(death ? [death.message] : []),
     ];
     if (problems.length === 0) return;
-    // vitest prints what a teardown throws, and then exits with 0.
+    // vitest prints an error of the teardown, but exits with 0.
     process.exitCode = 1;
     throw new Error(problems.join("\n"));
   };

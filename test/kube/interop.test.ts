@@ -1,5 +1,5 @@
 /**
- * Candidates on client-go and ours take turns on one Lease: by release, by kill -9 and by expiry of a frozen leader.
+ * Candidates of client-go and of tenure take turns on one Lease: by release, by kill -9 and by expiry of a frozen leader.
  *
  *     TENURE_INTEROP_HANDOVERS=6 TENURE_INTEROP_SEED=1 npm run test:kube -- interop
  */
@@ -20,20 +20,20 @@ interface Player {
   readonly candidate: CandidateProcess;
   readonly kind: Kind;
   readonly ending: Ending;
-  /** Whether it gives the lease back when told to stop. */
+  /** Whether it releases the lease when it is told to stop. */
   readonly releases: boolean;
 }
 
 const handovers = wholeNumber("TENURE_INTEROP_HANDOVERS", 50);
 const seed = wholeNumber("TENURE_INTEROP_SEED", Math.floor(Math.random() * 2 ** 31));
 /**
- * Short, so that an expiry is; not shorter, as a busy machine must not be taken for a dead leader. Our default then is a
- * renewal every second, which is the least that client-go can see.
+ * Short, so that leases expire soon; not shorter, because a busy machine must not look like a dead leader. Our default is then
+ * one renewal per second, the highest rate at which client-go notices every renewal.
  */
 const timings = { "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms" };
 const name = "office";
 const namespace = `interop-${seed}-${process.pid}`;
-/** An expiry and the longest pause of client-go, with much room: what takes longer is a hang. */
+/** Much longer than an expiry and the longest pause of client-go together. Anything longer is a hang. */
 const patienceMs = 30_000;
 
 const { server, caPem, adminToken } = inject("kube");
@@ -70,7 +70,7 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
   const enter = (kind: Kind): Player => {
     if (decks[kind].length === 0) decks[kind].push(...shuffled(["release", "kill", "expiry"] as const));
     const ending = decks[kind].pop() as Ending;
-    // A Go leader that releases after it was frozen wipes its successor's record (see client-go-semantics W3).
+    // A client-go leader that releases after it was frozen overwrites the record of its successor.
     const releases = kind === "ours" || ending !== "expiry";
     const candidate = candidates.start(kind, {
       namespace,
@@ -92,10 +92,11 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
   let waiting: Player[] = [];
   const counts: Record<string, number> = {};
   let done = 0;
-  // Some are not between the two kinds; they are few, so the bound is far away.
+  // Handovers within one kind do not count. There are few of them, so this limit is never reached.
   for (let turn = 0; done < handovers && turn < handovers * 3; turn++) {
     const wanted: Kind[] = Array(random() < 0.5 ? 1 : 2).fill(other(leader.kind));
-    // Ours is faster whenever both wait, so beside us a Go candidate may wait, but we not beside it.
+    // Our candidate wins whenever both kinds wait. So ours never waits while ours leads, but a Go candidate may wait
+    // while client-go leads.
     if (leader.kind === "client-go" && random() < 0.3) wanted.push("client-go");
     await Promise.all(waiting.filter(({ kind }) => !wanted.includes(kind)).map(withdraw));
     waiting = waiting.filter(({ kind }) => wanted.includes(kind));
@@ -103,7 +104,7 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
       const have = waiting.filter((player) => player.kind === kind).length;
       if (have < wanted.filter((one) => one === kind).length) waiting.push(enter(kind));
     }
-    // Each reads in the record who leads.
+    // Every candidate reads the leader from the record.
     const leaders = await Promise.all(
       waiting.map(({ candidate }) =>
         candidate.waitForLine(
@@ -118,7 +119,7 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
 
     const heard = waiting.map((player) => player.candidate.leads(patienceMs).then(() => player));
     const succeeded = Promise.any(heard);
-    // Those who lose go on waiting, and are asked again at their turn.
+    // The candidates that do not win keep waiting, and are checked again in a later turn.
     for (const one of [...heard, succeeded]) one.catch(() => {});
     await end(leader, succeeded);
     const successor = await succeeded;
@@ -130,7 +131,7 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
     waiting = waiting.filter((player) => player !== successor);
     leader = successor;
   }
-  // Those who wait go first, or one of them could still succeed the leader.
+  // The waiting candidates stop first, so that none of them succeeds the leader.
   await Promise.all(waiting.map(({ candidate }) => candidate.stop()));
   await leader.candidate.stop();
   if (leader.releases) await released(history);
@@ -143,11 +144,11 @@ it(`hands over ${handovers} times between client-go and ours, seed ${seed}`, {
   expect(violations(history, ourLines)).toEqual([]);
   expect(history[0]?.transitions).toBe(0);
   expect(acquisitions(history)).toBe((history.at(-1)?.transitions ?? 0) + 1);
-  // Nobody led whom the Lease did not name.
+  // Every leader was named in the Lease.
   expect(starts(all.flatMap(({ lines }) => lines))).toEqual(holders(history));
 });
 
-/** Ends the leader in its own way. A frozen one is thawed when it has a successor, and must see that it lost. */
+/** Ends the term of the leader. A frozen leader continues once it has a successor, and must then notice the loss. */
 async function end({ candidate, kind, ending }: Player, succeeded: Promise<Player>): Promise<void> {
   switch (ending) {
     case "release": {
@@ -163,7 +164,7 @@ async function end({ candidate, kind, ending }: Player, succeeded: Promise<Playe
       candidate.signal("SIGSTOP");
       await succeeded;
       candidate.signal("SIGCONT");
-      // Ours ends its process when the work overran, as it has here (docs/adr/0007).
+      // Our candidate ends its process if its work overran, as it did here (docs/adr/0007).
       const lost = candidate.waitForLine(
         ({ event }) => event === "stopped-leading",
         patienceMs,
@@ -176,7 +177,7 @@ async function end({ candidate, kind, ending }: Player, succeeded: Promise<Playe
   }
 }
 
-/** The last leader's release has come through the watch. */
+/** Waits until the watch has seen the release of the last leader. */
 async function released(history: readonly Entry[]): Promise<void> {
   await expect.poll(() => history.at(-1)?.holder, { timeout: patienceMs }).toBe("");
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Line } from "../../bench/lib/candidates.mjs";
 import { type Entry, entryOf, violations } from "./lease-history.ts";
 
-// A judge that never condemns proves nothing: each rule, broken once.
+// A check that never fails proves nothing, so each rule is broken once.
 
-/** A history in which each change comes `afterMs` after the one before; three seconds' leases. */
+/** A history in which each change follows `afterMs` after the previous one, with leases of 3 s. */
 function history(...changes: { holder: string; afterMs: number; transitions: number }[]): Entry[] {
   let nowMs = 10_000;
   return changes.map(({ holder, afterMs, transitions }, index) => {
@@ -22,8 +22,8 @@ function line(event: Line["event"], id: string, token: number, monoMs: number): 
 const taken = (afterMs: number, by = "ours-2", from = "client-go-1") =>
   history({ holder: from, afterMs: 0, transitions: 0 }, { holder: by, afterMs, transitions: 1 });
 
-describe("the judge of a Lease's history", () => {
-  it("agrees with a release, a takeover after expiry and a renewal", () => {
+describe("violations", () => {
+  it("finds none in a release, a takeover after expiry and a renewal", () => {
     const changes = history(
       { holder: "ours-1", afterMs: 0, transitions: 0 },
       { holder: "", afterMs: 500, transitions: 0 },
@@ -34,7 +34,7 @@ describe("the judge of a Lease's history", () => {
     const lines = [
       line("started-leading", "ours-1", 1, 10_001),
       line("worked", "ours-1", 1, 10_499),
-      // Our own process may know of its write before the judge's watch does.
+      // Our process may know of its write before the watch does.
       line("started-leading", "ours-3", 5, 14_105),
     ];
     expect(violations(changes, lines)).toEqual([]);
@@ -43,25 +43,25 @@ describe("the judge of a Lease's history", () => {
   it.each([
     ["ours-2", "client-go-1"],
     ["client-go-2", "ours-1"],
-  ])("condemns %s for taking the lease of %s early", (by, from) => {
+  ])("finds that %s acquired the lease of %s too early", (by, from) => {
     expect(violations(taken(2_700, by, from), [])).toMatchObject([
-      expect.stringMatching(/^taken 2700 ms .* by the record/),
-      expect.stringMatching(/^taken 2700 ms .* by the watch/),
+      expect.stringMatching(/^acquired 2700 ms .* by the record/),
+      expect.stringMatching(/^acquired 2700 ms .* by the watch/),
     ]);
   });
 
-  it("leaves client-go to be a second early with itself", () => {
+  it("tolerates one second between two client-go candidates", () => {
     expect(violations(taken(2_100, "client-go-2"), [])).toEqual([]);
     expect(violations(taken(1_900, "client-go-2"), [])).not.toEqual([]);
   });
 
-  it("condemns a transition that was not counted, or counted twice", () => {
+  it("finds a transition that was not counted, or counted twice", () => {
     const [first, second] = taken(3_100) as [Entry, Entry];
     expect(violations([first, { ...second, transitions: 0 }], [])).toHaveLength(1);
     expect(violations([first, { ...second, transitions: 2 }], [])).toHaveLength(1);
   });
 
-  it("condemns work after somebody else was seen to hold the lease", () => {
+  it("finds work after another holder was seen", () => {
     const changes = history(
       { holder: "ours-1", afterMs: 0, transitions: 0 },
       { holder: "client-go-2", afterMs: 3_100, transitions: 1 },
@@ -69,11 +69,11 @@ describe("the judge of a Lease's history", () => {
     const late = line("worked", "ours-1", 1, 13_101);
     expect(violations(changes, [late])).toMatchObject([
       expect.stringMatching(/^ours-1 worked 1 ms after revision 2 of client-go-2/),
-      expect.stringMatching(/^ours-1 worked after its own lease had run out/),
+      expect.stringMatching(/^ours-1 worked after its own lease had expired/),
     ]);
   });
 
-  it("condemns work after the own release", () => {
+  it("finds work after its own release", () => {
     const changes = history(
       { holder: "ours-1", afterMs: 0, transitions: 0 },
       { holder: "", afterMs: 500, transitions: 0 },
@@ -81,7 +81,7 @@ describe("the judge of a Lease's history", () => {
     expect(violations(changes, [line("worked", "ours-1", 1, 10_501)])).toHaveLength(1);
   });
 
-  it("condemns a token that is not that of the acquisition, and one that does not increase", () => {
+  it("finds a token that is not the revision of the acquisition, and one that does not increase", () => {
     const changes = history(
       { holder: "ours-1", afterMs: 0, transitions: 0 },
       { holder: "ours-1", afterMs: 500, transitions: 0 },
@@ -94,7 +94,7 @@ describe("the judge of a Lease's history", () => {
     expect(violations(changes, twice)).toMatchObject([expect.stringMatching(/^token 1 of ours-1 follows 1/)]);
   });
 
-  it("does not call a record readable that lacks a field or has times of another form", () => {
+  it("rejects a record that lacks a field or has times in another format", () => {
     const spec = {
       holderIdentity: "a",
       leaseDurationSeconds: 15,

@@ -1,7 +1,7 @@
 /**
- * Judges an election by what its Lease went through, as a watch outside all candidates saw it, and by what our candidates
- * said they did meanwhile. All times are of one machine: `seenMs` and `monoMs` by CLOCK_MONOTONIC, the record's own by the
- * wall clock.
+ * Checks an election against the history of its Lease, which an independent watch recorded, and against the log lines of our
+ * candidates. All times are from one machine: `seenMs` and `monoMs` from CLOCK_MONOTONIC, those in the record from the wall
+ * clock.
  */
 import type { LeaseEvent } from "../../bench/lib/api.mjs";
 import type { Line } from "../../bench/lib/candidates.mjs";
@@ -16,19 +16,19 @@ export interface Entry {
   readonly seenMs: number;
 }
 
-/** How late the judge's own watch may have seen a renewal that a candidate, with a watch of its own, saw at once. */
-const judgeLatencyMs = 250;
-/** Times in a record have microseconds, of which our clock gives only the milliseconds. */
+/** How much later than a candidate the independent watch may see a renewal. */
+const watchLatencyMs = 250;
+/** Times in a record have microseconds, but our clock has only milliseconds. */
 const roundingMs = 2;
 /**
- * client-go compares records with times cut to seconds: of two renewals in one second it notices the first, and counts
- * from there. Its own leaders renew that often in a short test; between them that is no concern of ours.
+ * client-go compares records with times truncated to seconds: of two renewals within a second it notices only the first, and
+ * counts from there. Its leaders renew that often in a short test. Between two client-go candidates this is tolerated.
  */
-const clientGoBlindnessMs = 1_000;
+const clientGoTruncationMs = 1_000;
 
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** What the Lease said at each change. Throws if that is not what client-go and we agreed on. */
+/** The record after one change. Throws if client-go or tenure could not read it. */
 export function entryOf({ type, lease, seenMs }: LeaseEvent): Entry {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = lease.spec;
   const isWhole = (value: unknown) => Number.isSafeInteger(value);
@@ -51,7 +51,7 @@ export function entryOf({ type, lease, seenMs }: LeaseEvent): Entry {
   };
 }
 
-/** Every violation, in words. Empty: all is well. */
+/** A sentence for every violation. */
 export function violations(history: readonly Entry[], ourLines: readonly Line[]): string[] {
   const isOurs = (holder: string) => holder.startsWith("ours-");
   return [
@@ -60,35 +60,35 @@ export function violations(history: readonly Entry[], ourLines: readonly Line[])
       tooEarly(before, after, isOurs(before.holder) || isOurs(after.holder)),
     ),
     ...wrongTokens(history, ourLines),
-    ...workWithoutRight(history, ourLines),
+    ...workWithoutLease(history, ourLines),
   ];
 }
 
-/** client-go counts every acquisition but the first, also from a released record; renewal and release count nothing. */
+/** client-go counts every acquisition except the first, also of a released record. It does not count renewals and releases. */
 function wrongTransitions(before: Entry, after: Entry): string[] {
   const isAcquisition = after.holder !== "" && after.holder !== before.holder;
   const expected = before.transitions + (isAcquisition ? 1 : 0);
   if (after.transitions === expected) return [];
-  return [`leaseTransitions is ${after.transitions} and not ${expected}: ${pair(before, after)}`];
+  return [`leaseTransitions is ${after.transitions} instead of ${expected}: ${pair(before, after)}`];
 }
 
-/** Whoever takes what was not released waits until the holder's time has run out. */
+/** A candidate may acquire a lock that was not released only after the lease of its holder has expired. */
 function tooEarly(before: Entry, after: Entry, concernsUs: boolean): string[] {
   if (before.holder === "" || after.holder === before.holder || after.holder === "") return [];
-  const blindMs = concernsUs ? 0 : clientGoBlindnessMs;
+  const toleranceMs = concernsUs ? 0 : clientGoTruncationMs;
   const writtenMs = after.acquireMs - before.renewMs;
   const seenMs = after.seenMs - before.seenMs;
   const problems = [];
-  if (writtenMs < before.durationMs - blindMs - roundingMs)
-    problems.push(`taken ${writtenMs} ms after its last renewal by the record: ${pair(before, after)}`);
-  if (seenMs < before.durationMs - blindMs - judgeLatencyMs)
+  if (writtenMs < before.durationMs - toleranceMs - roundingMs)
+    problems.push(`acquired ${writtenMs} ms after the last renewal by the record: ${pair(before, after)}`);
+  if (seenMs < before.durationMs - toleranceMs - watchLatencyMs)
     problems.push(
-      `taken ${Math.round(seenMs)} ms after its last renewal by the watch: ${pair(before, after)}`,
+      `acquired ${Math.round(seenMs)} ms after the last renewal by the watch: ${pair(before, after)}`,
     );
   return problems;
 }
 
-/** A term's token is the revision of the write that acquired it, and each is greater than all before (G2). */
+/** The token of a term is the revision of the write that acquired the lock, and tokens always increase (G2). */
 function wrongTokens(history: readonly Entry[], ourLines: readonly Line[]): string[] {
   const starts = ourLines
     .filter((line) => line.event === "started-leading")
@@ -107,10 +107,10 @@ function wrongTokens(history: readonly Entry[], ourLines: readonly Line[]): stri
 }
 
 /**
- * Nothing of our term is done after somebody else's record, or a release, was seen in the Lease, nor after our own last
- * record has run out (G1). What came first is told by the token: the judge may see our acquisition later than we do.
+ * Our candidate does no work after the watch has seen the record of another holder or a release, nor after its own last
+ * record has expired (G1). The token gives the order: the watch may see an acquisition later than the candidate itself.
  */
-function workWithoutRight(history: readonly Entry[], ourLines: readonly Line[]): string[] {
+function workWithoutLease(history: readonly Entry[], ourLines: readonly Line[]): string[] {
   return ourLines.flatMap(({ event, id, token, monoMs }) => {
     if (event !== "worked" && event !== "started-leading") return [];
     const after = history.filter(({ revision }) => revision >= BigInt(token ?? 0));
@@ -122,7 +122,7 @@ function workWithoutRight(history: readonly Entry[], ourLines: readonly Line[]):
     if (next && monoMs > next.seenMs)
       problems.push(`${id} ${event} ${Math.round(monoMs - next.seenMs)} ms after ${describe(next)}`);
     if (last && monoMs > last.seenMs + last.durationMs)
-      problems.push(`${id} ${event} after its own lease had run out: ${describe(last)}`);
+      problems.push(`${id} ${event} after its own lease had expired: ${describe(last)}`);
     return problems;
   });
 }

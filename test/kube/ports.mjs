@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Free loopback ports. They lie below every usual ephemeral range: a client that keeps dialling a server that is
- * down could otherwise be given that very port as its own, connect to itself, and keep the server from binding.
+ * Finds free loopback ports below every common ephemeral range. In that range, a client that keeps connecting to a stopped
+ * server could get the port of the server as its own, connect to itself, and prevent the server from binding.
  *
- * Not promised: that nobody else takes a port before the server does. Callers start again with others.
+ * Not promised: that no other process takes a port first. Callers then retry with other ports.
  */
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ export async function freePorts(count) {
   }
   if (ports.size < count) {
     throw new Error(
-      `Cannot find ${count} free loopback ports between ${lowest} and ${above}; stop what uses them`,
+      `Cannot find ${count} free loopback ports between ${lowest} and ${above}; stop the processes that use them`,
     );
   }
   return [...ports];

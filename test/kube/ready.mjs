@@ -1,5 +1,5 @@
 // @ts-check
-/** Waiting until a server answers, no longer than it lives and no longer than a deadline. */
+/** Waits until a server responds, until it exits, or until a deadline. */
 import { readFile } from "node:fs/promises";
 import * as http from "node:http";
 import * as https from "node:https";
@@ -10,7 +10,7 @@ const attemptTimeoutMs = 2_000;
 const tailLines = 25;
 const tailBytes = 8_192;
 
-/** The port that was free when it was chosen is not any more. */
+/** Another process took the port after it was chosen. */
 export class PortTakenError extends Error {}
 
 /**
@@ -23,13 +23,13 @@ export class PortTakenError extends Error {}
 export async function untilReady({ process, logFile, timeoutMs, probe }) {
   const deadline = performance.now() + timeoutMs;
   /** @type {unknown} */
-  let last = "no answer";
+  let last = "no response";
   while (performance.now() < deadline) {
-    // Asked before each probe, so that somebody else's server on the same port is not taken for ours.
+    // Checked before each probe, so that another server on the same port is not mistaken for this one.
     if (process.hasExited()) {
       const log = await tail(logFile);
       const how = await process.exited;
-      const message = `Cannot start ${process.name} as it ended (${how}) before it was ready; the end of ${logFile}:\n${log}`;
+      const message = `Cannot start ${process.name}: it exited (${how}) before it was ready. The end of ${logFile}:\n${log}`;
       throw log.includes("address already in use") ? new PortTakenError(message) : new Error(message);
     }
     try {
@@ -41,19 +41,19 @@ export async function untilReady({ process, logFile, timeoutMs, probe }) {
     await delay(pollMs);
   }
   throw new Error(
-    `Cannot start ${process.name} as it was not ready within ${timeoutMs} ms (${last}); the end of ${logFile}:\n${await tail(logFile)}`,
+    `Cannot start ${process.name}: it was not ready within ${timeoutMs} ms (${last}). The end of ${logFile}:\n${await tail(logFile)}`,
   );
 }
 
 /**
  * @param {string} url
  * @param {{ ca?: string, token?: string }} [access]
- * @returns {Promise<boolean>} whether it answers 200
+ * @returns {Promise<boolean>} whether it responds with 200
  */
 export function answersOk(url, { ca, token } = {}) {
   return new Promise((resolve, reject) => {
     const options = {
-      // No pooled connection: one that a restart left half dead must not answer for the new server.
+      // A new connection each time: a pooled one may be broken after a restart.
       agent: false,
       timeout: attemptTimeoutMs,
       headers: token ? { authorization: `Bearer ${token}` } : {},
@@ -67,7 +67,7 @@ export function answersOk(url, { ca, token } = {}) {
     const request = url.startsWith("https:")
       ? https.get(url, { ...options, ...(ca ? { ca } : {}) }, onResponse)
       : http.get(url, options, onResponse);
-    request.once("timeout", () => request.destroy(new Error(`${url} did not answer`)));
+    request.once("timeout", () => request.destroy(new Error(`${url} did not respond`)));
     request.once("error", reject);
   });
 }

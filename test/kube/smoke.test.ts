@@ -10,7 +10,7 @@ const admin: Access = { ...cluster, token: adminToken };
 const { source } = await findAssets();
 const kubectl = await findExecutable("kubectl", (process.env.PATH ?? "").split(":"));
 
-// What an election needs of an API server, and what this cluster must therefore really do.
+// The features of an API server that an election needs.
 describe("the cluster", () => {
   const namespace = `smoke-${randomUUID().slice(0, 8)}`;
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
@@ -31,7 +31,7 @@ describe("the cluster", () => {
           resourceNames: ["office"],
           verbs: ["get", "update", "watch"],
         },
-        // A name is not known to the authorizer when an object is created.
+        // RBAC cannot limit create to a name.
         { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
       ],
     });
@@ -46,12 +46,12 @@ describe("the cluster", () => {
     candidate = { ...admin, token: request.status?.token ?? "" };
   });
 
-  it("refuses a token that it does not know", async () => {
+  it("rejects an unknown token", async () => {
     const { status } = await call({ ...admin, token: "nobody" }, "GET", leases);
     expect(status).toBe(401);
   });
 
-  it("lets a service account create a lease and update it, and refuses a stale update", async () => {
+  it("lets a service account create and update a lease, and rejects a stale update", async () => {
     const lease = { metadata: { name: "office" }, spec: { holderIdentity: "a" } };
     const created = await call(candidate, "POST", leases, lease);
     expect(created.status).toBe(201);
@@ -67,7 +67,7 @@ describe("the cluster", () => {
     expect(stale).toMatchObject({ status: 409, body: { kind: "Status", reason: "Conflict" } });
   });
 
-  it("starts a watch of one name without a resourceVersion by ADDED, then tells what changes", async () => {
+  it("starts a watch of one name without a resourceVersion with ADDED, then reports changes", async () => {
     const before = await must(candidate, "GET", `${leases}/office`);
     const events = watch(candidate, leases + selected("office"));
     const added = (await events.next()).value;
@@ -82,23 +82,23 @@ describe("the cluster", () => {
     await events.return();
   });
 
-  it("refuses what the role does not name", async () => {
+  it("rejects what the role does not allow", async () => {
     for (const path of [`${leases}/other`, leases + selected("other"), `${leases}?watch=true`, leases]) {
       const { status, body } = await call(candidate, "GET", path);
       expect({ path, status, reason: body.reason }).toEqual({ path, status: 403, reason: "Forbidden" });
     }
   });
 
-  it("takes a pod, which nobody runs, for tests that label one", async () => {
+  it("accepts a pod, for tests that label one", async () => {
     const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "none" }] } };
     expect((await call(admin, "POST", `/api/v1/namespaces/${namespace}/pods`, pod)).status).toBe(201);
   });
 
-  it.runIf(source === "cache" || source === "build")("says the version that was pinned", async () => {
+  it.runIf(source === "cache" || source === "build")("reports the pinned version", async () => {
     expect((await must(admin, "GET", "/version")).gitVersion).toBe(`v${(await readPins()).kubernetes}`);
   });
 
-  it.skipIf(!kubectl)("is a cluster to kubectl", async () => {
+  it.skipIf(!kubectl)("works with kubectl", async () => {
     const env = { ...process.env, KUBECONFIG: process.env.TENURE_CONFORMANCE_KUBECONFIG };
     const run = promisify(execFile);
     const { stdout } = await run("kubectl", ["version"], { env });

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Starts a cluster by hand, and stays until Ctrl-C or SIGTERM:
+ * Starts a cluster and runs until Ctrl-C or SIGTERM:
  *
  *     node test/kube/up.mjs [--kubeconfig FILE]
  *
@@ -14,7 +14,7 @@ import { startCluster } from "./cluster.mjs";
 const { values } = parseArgs({ options: { kubeconfig: { type: "string" } } });
 
 const cluster = await startCluster().catch((error) => {
-  // The message is for whoever typed the command; the stack is not.
+  // Without the stack, which does not help the user of the command.
   console.error(error.message);
   process.exit(1);
 });
@@ -23,16 +23,16 @@ if (values.kubeconfig) {
   await copyFile(cluster.kubeconfigPath, values.kubeconfig);
 }
 console.error(
-  `kube-apiserver is ready at ${cluster.server}, its logs are in ${cluster.folder}; Ctrl-C stops it`,
+  `kube-apiserver is ready at ${cluster.server}, its logs are in ${cluster.folder}; press Ctrl-C to stop`,
 );
 console.log(values.kubeconfig ?? cluster.kubeconfigPath);
 
 /** @type {Promise<undefined>} */
-const told = new Promise((resolve) => {
-  // SIGHUP as well, which a closed terminal sends.
+const stopRequested = new Promise((resolve) => {
+  // A terminal that is closed sends SIGHUP.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => resolve(undefined));
 });
-const death = await Promise.race([told, cluster.died]);
+const death = await Promise.race([stopRequested, cluster.died]);
 if (death) {
   console.error(death.message);
   process.exitCode = 1;

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import repository from "../../vitest.config.ts";
 
-/** What must pass on a real kube-apiserver: the conformance suites, traffic, manifests and guides, and the tests of this folder. */
+/** The tests that run on a real kube-apiserver: conformance, traffic, manifests, guides, and those of this folder. */
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   resolve: { ...repository.resolve },
@@ -11,7 +11,7 @@ export default defineConfig({
       (folder) => `test/${folder}/**/*.test.ts`,
     ),
     globalSetup: ["test/kube/global-setup.ts"],
-    // An API server that starts takes seconds, on a busy machine many.
+    // An API server needs several seconds to start, and more on a busy machine.
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

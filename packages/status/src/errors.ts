@@ -1,12 +1,12 @@
 import type { Problem } from "@tenure/base";
 
 /**
- * - `InvalidOptions`: the status server cannot be set up with these options.
+ * - `InvalidOptions`: the options of the status server are invalid.
  * - `CannotListen`: the status server cannot listen on its address.
  */
 export type StatusErrorCode = "InvalidOptions" | "CannotListen";
 
-/** The one error class of this package. */
+/** The only error class of this package. */
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly code: StatusErrorCode;

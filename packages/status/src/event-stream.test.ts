@@ -3,7 +3,7 @@ import { settle, VirtualClock } from "@tenure/base/virtual-clock";
 import { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type StatusServer, startStatusServer } from "./server.ts";
-import { ask, type Events, listenTo } from "./testing/http.ts";
+import { type Events, openEventStream, sendRequest } from "./testing/http.ts";
 
 let election: ScriptedElection;
 let clock: VirtualClock;
@@ -31,9 +31,9 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const open = (): Promise<Events> => listenTo(server.address);
+const open = (): Promise<Events> => openEventStream(server.address);
 
-it("the state comes first, then every change, with the whole state each time", async () => {
+it("sends the state first, then every change, each with the whole state", async () => {
   election.follow("b");
   const events = await open();
   await events.until(1);
@@ -55,7 +55,7 @@ it("the state comes first, then every change, with the whole state each time", a
   events.close();
 });
 
-it("a leader that is asked to stop is told of at once, before the lease is gone", async () => {
+it("reports at once that a leader is asked to stop, before the lease is released", async () => {
   const events = await open();
   election.win({ token: 7n, lastsMs: 9_000 });
   election.askToStop();
@@ -66,26 +66,23 @@ it("a leader that is asked to stop is told of at once, before the lease is gone"
 });
 
 it.each([
-  { leaseMs: 60_000, told: 4 },
-  { leaseMs: 8_000, told: 10 },
-])(
-  "renewals are told often enough, and not each of them: $told in 20 s of $leaseMs ms",
-  async ({ leaseMs, told }) => {
-    const events = await open();
-    election.win({ lastsMs: leaseMs });
-    for (let second = 0; second < 20; second++) {
-      election.renew(leaseMs);
-      await clock.pass(1_000);
-    }
-    await events.until(2 + told);
-    election.follow("b");
-    await events.until(3 + told);
-    expect(events.names.filter((name) => name === "renewed")).toHaveLength(told);
-    events.close();
-  },
-);
+  { leaseMs: 60_000, sent: 4 },
+  { leaseMs: 8_000, sent: 10 },
+])("sends $sent renewals in 20 s for a lease of $leaseMs ms", async ({ leaseMs, sent }) => {
+  const events = await open();
+  election.win({ lastsMs: leaseMs });
+  for (let second = 0; second < 20; second++) {
+    election.renew(leaseMs);
+    await clock.pass(1_000);
+  }
+  await events.until(2 + sent);
+  election.follow("b");
+  await events.until(3 + sent);
+  expect(events.names.filter((name) => name === "renewed")).toHaveLength(sent);
+  events.close();
+});
 
-it("a silent stream is kept alive by comments", async () => {
+it("keeps a silent stream alive with comments", async () => {
   const events = await open();
   await events.until(1);
   await clock.pass(30_000);
@@ -94,17 +91,19 @@ it("a silent stream is kept alive by comments", async () => {
   await expect.poll(() => clock.armed).toBe(0);
 });
 
-it("so many may listen and no more; one that goes makes room", async () => {
+it("limits the number of clients, and accepts a new one after another disconnects", async () => {
   const streams = [await open(), await open(), await open()];
-  const fourth = await ask(server.address, "/events");
+  const fourth = await sendRequest(server.address, "/events");
   expect([fourth.status, fourth.headers["retry-after"]]).toEqual([503, "5"]);
   streams[0]?.close();
-  await expect.poll(async () => (await ask(server.address, "/events", { method: "HEAD" })).status).toBe(200);
+  await expect
+    .poll(async () => (await sendRequest(server.address, "/events", { method: "HEAD" })).status)
+    .toBe(200);
   for (const stream of streams) stream.close();
 });
 
-it("one that does not read is cut off, and the others hear everything", async () => {
-  const deaf = [1, 2].map(
+it("disconnects a client that does not read, and sends every event to the others", async () => {
+  const notReading = [1, 2].map(
     () =>
       new Promise<void>((resolve, reject) => {
         const sent = request(`${server.address}/events`, { agent: false }, (response) => {
@@ -115,15 +114,15 @@ it("one that does not read is cut off, and the others hear everything", async ()
         sent.end();
       }),
   );
-  await Promise.all(deaf);
+  await Promise.all(notReading);
   const events = await open();
   await events.until(1);
-  const probe = () => ask(server.address, "/events", { method: "HEAD" });
+  const probe = () => sendRequest(server.address, "/events", { method: "HEAD" });
   expect((await probe()).status).toBe(503);
   const rounds = 60_000;
   for (let round = 0; round < rounds; round++) {
     election.follow(round % 2 === 0 ? "b".repeat(200) : undefined);
-    // For those who do read.
+    // Lets the client that reads receive its events.
     if (round % 100 === 0) await settle();
   }
   await events.until(rounds + 1);
@@ -131,7 +130,7 @@ it("one that does not read is cut off, and the others hear everything", async ()
   events.close();
 }, 60_000);
 
-it("the end of the server ends every stream", async () => {
+it("ends every stream when the server closes", async () => {
   const events = await open();
   await events.until(1);
   await server.close();

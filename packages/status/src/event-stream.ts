@@ -1,31 +1,31 @@
 /**
- * Server-sent events: who leads, pushed rather than asked for. The whole status comes first and with every event, so that
- * a client which reconnects has missed nothing that matters.
- * Bounded: so many clients, and one that does not read what it is sent is cut off.
+ * Sends status changes as server-sent events. The first event and every later one contain the whole status, so a client
+ * that reconnects does not need the events that it missed.
+ * The number of clients is limited, and a client that does not read its events is disconnected.
  */
 import type { ServerResponse } from "node:http";
-import type { Clock } from "@tenure/base";
-import type { Status, StatusBoard } from "./board.ts";
+import { after, type Clock } from "@tenure/base";
+import type { Status, StatusTracker } from "./status-tracker.ts";
 
-/** Proxies drop a connection that is silent for half a minute or so. */
+/** Proxies close a connection that is silent for about 30 s. */
 const heartbeatMs = 10_000;
-/** Some hundred events. */
+/** A few hundred events. */
 const mostBufferedBytes = 64 * 1024;
-/** How soon a client comes again. */
+/** How soon a client reconnects. */
 const reconnectMs = 1_000;
 
 export class EventStream {
-  readonly #board: StatusBoard;
+  readonly #tracker: StatusTracker;
   readonly #clock: Clock;
   readonly #clients = new Set<ServerResponse>();
   readonly #stopListening: () => void;
   #stopHeartbeat: (() => void) | undefined;
   #lastId = 0;
 
-  constructor(board: StatusBoard, clock: Clock) {
-    this.#board = board;
+  constructor(tracker: StatusTracker, clock: Clock) {
+    this.#tracker = tracker;
     this.#clock = clock;
-    this.#stopListening = board.listen((event, status) => {
+    this.#stopListening = tracker.onChange(({ event, status }) => {
       const text = this.#format(event, status);
       for (const client of this.#clients) send(client, text);
     });
@@ -39,8 +39,8 @@ export class EventStream {
     client.on("close", () => this.#remove(client));
     client.on("error", () => this.#remove(client));
     this.#clients.add(client);
-    send(client, `retry: ${reconnectMs}\n${this.#format("state", this.#board.status())}`);
-    this.#stopHeartbeat ??= this.#beat();
+    send(client, `retry: ${reconnectMs}\n${this.#format("state", this.#tracker.status())}`);
+    this.#stopHeartbeat ??= this.#startHeartbeat();
   }
 
   close(): void {
@@ -57,10 +57,10 @@ export class EventStream {
     this.#stopHeartbeat = undefined;
   }
 
-  #beat(): () => void {
+  #startHeartbeat(): () => void {
     let cancel = () => {};
     const arm = () => {
-      cancel = this.#clock.at(this.#clock.now().monoMs + heartbeatMs, () => {
+      cancel = after(this.#clock, heartbeatMs, () => {
         for (const client of this.#clients) send(client, ": still here\n\n");
         arm();
       });

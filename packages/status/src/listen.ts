@@ -1,4 +1,4 @@
-/** Opens the address of a status server, and says what stands in the way. */
+/** Listens on the address of a status server, and explains why it cannot. */
 import { chmod, lstat, rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -6,7 +6,7 @@ import { messageOf } from "@tenure/base";
 import { StatusError } from "./errors.ts";
 import type { ListenAddress } from "./listen-address.ts";
 
-/** Whoever shares a group with this process, as containers of a pod do by fsGroup, may connect. */
+/** Processes that share a group with this one may connect. The containers of a pod share a group if fsGroup is set. */
 const socketMode = 0o660;
 
 export async function listen(server: Server, address: ListenAddress): Promise<void> {
@@ -15,16 +15,16 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
     if (!isTaken || address.kind !== "unix" || !(await isLeftover(address.path)))
-      throw explained(error, address);
+      throw cannotListen(error, address);
     await rm(address.path, { force: true });
     await bind(server, address).catch((again) => {
-      throw explained(again, address);
+      throw cannotListen(again, address);
     });
   }
   if (address.kind === "unix") await chmod(address.path, socketMode);
 }
 
-/** Where clients find it. */
+/** The address for clients. */
 export function addressOf(server: Server, address: ListenAddress): string {
   if (address.kind === "unix") return `unix:${address.path}`;
   const { port } = server.address() as AddressInfo;
@@ -45,7 +45,7 @@ function bind(server: Server, address: ListenAddress): Promise<void> {
   });
 }
 
-/** A socket that nobody listens to: that of an earlier life of this container. */
+/** Whether no process listens on the socket: it was left behind when the container was restarted. */
 async function isLeftover(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isSocket()) return false;
@@ -59,14 +59,14 @@ async function isLeftover(path: string): Promise<boolean> {
   });
 }
 
-function explained(error: unknown, address: ListenAddress): StatusError {
+function cannotListen(error: unknown, address: ListenAddress): StatusError {
   const where = address.kind === "unix" ? `unix:${address.path}` : `${address.host ?? ""}:${address.port}`;
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: "something else listens there; stop that, or choose another address",
-    EACCES: "this user may not; choose a port from 1024 on, or a folder that may be written to",
-    EADDRNOTAVAIL: "this machine does not have that address",
-    ENOTFOUND: "that host is not known",
-    ENOENT: "the folder of the socket does not exist",
+    EADDRINUSE: "another process listens on this address; stop it, or choose another address",
+    EACCES: "permission denied; choose a port of 1024 or above, or a writable directory",
+    EADDRNOTAVAIL: "this machine does not have this address",
+    ENOTFOUND: "the host name cannot be resolved",
+    ENOENT: "the directory of the socket does not exist",
   };
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return new StatusError(

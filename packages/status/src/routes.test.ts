@@ -2,23 +2,23 @@ import { join } from "node:path";
 import type { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StatusServerOptions } from "./server.ts";
-import { ask } from "./testing/http.ts";
-import { StatusRig } from "./testing/status-server.ts";
+import { sendRequest } from "./testing/http.ts";
+import { TestStatusServer } from "./testing/test-status-server.ts";
 
-let rig: StatusRig;
+let fixture: TestStatusServer;
 let election: ScriptedElection;
 
 beforeEach(async () => {
-  rig = await StatusRig.make();
-  ({ election } = rig);
+  fixture = await TestStatusServer.create();
+  ({ election } = fixture);
 });
-afterEach(() => rig.end());
+afterEach(() => fixture.close());
 
-const start = (options: Partial<StatusServerOptions> = {}) => rig.start(options);
-const json = async (address: string, path = "/leader") => JSON.parse((await ask(address, path)).body);
+const start = (options: Partial<StatusServerOptions> = {}) => fixture.start(options);
+const json = async (address: string, path = "/leader") => JSON.parse((await sendRequest(address, path)).body);
 
 describe("/ and /leader", () => {
-  it("before anybody leads", async () => {
+  it("report no leader before the first election", async () => {
     expect(await json(await start(), "/")).toEqual({
       name: "",
       leader: null,
@@ -33,14 +33,14 @@ describe("/ and /leader", () => {
     });
   });
 
-  it("while another one leads", async () => {
+  it("report another replica as leader", async () => {
     const address = await start();
     election.follow("b");
     expect(await json(address)).toMatchObject({ name: "b", leader: "b", isLeader: false, token: null });
     expect(Date.parse((await json(address)).since)).toBeGreaterThan(Date.now() - 5_000);
   });
 
-  it("while this replica leads: the token as text, and the seconds left", async () => {
+  it("report this replica as leader, with its token as text and the seconds left", async () => {
     const address = await start();
     election.win({ token: 12345678901234567890n });
     election.setRemaining(12_345);
@@ -53,7 +53,7 @@ describe("/ and /leader", () => {
     });
   });
 
-  it("a leader that is ending its term names nobody, though it holds the lease", async () => {
+  it("report no leader while this replica ends its term, although it still holds the lease", async () => {
     const address = await start();
     election.win({ token: 7n, lastsMs: 9_000 });
     election.askToStop();
@@ -66,14 +66,14 @@ describe("/ and /leader", () => {
     });
   });
 
-  it("a leader whose time has run out names nobody, even if nobody told it so", async () => {
+  it("report no leader if the term of this replica has expired, even without an event", async () => {
     const address = await start();
     election.win({ token: 7n, lastsMs: 9_000 });
     election.setRemaining(0);
     expect(await json(address)).toMatchObject({ name: "", isLeader: false, token: null });
   });
 
-  it("what a supervisor knows is part of it", async () => {
+  it("include the phase and the child of a supervisor", async () => {
     const child = { ready: true, restarts: 2, state: "running", pid: 42 };
     const address = await start({ source: { election, phase: () => "pre-leader", child: () => child } });
     expect(await json(address)).toMatchObject({ phase: "pre-leader", child });
@@ -81,11 +81,11 @@ describe("/ and /leader", () => {
 });
 
 describe("/healthz", () => {
-  it("200 while healthy, 503 with a sentence otherwise", async () => {
+  it("responds 200 while healthy, otherwise 503 with a sentence", async () => {
     const address = await start();
-    expect(await ask(address, "/healthz")).toMatchObject({ status: 200, body: "ok: waiting\n" });
+    expect(await sendRequest(address, "/healthz")).toMatchObject({ status: 200, body: "ok: waiting\n" });
     election.nextHealth = { healthy: false, message: "nothing heard of lease prod/web for 31 s" };
-    expect(await ask(address, "/healthz?verbose")).toMatchObject({
+    expect(await sendRequest(address, "/healthz?verbose")).toMatchObject({
       status: 503,
       body: "unhealthy: nothing heard of lease prod/web for 31 s\n",
     });
@@ -93,48 +93,48 @@ describe("/healthz", () => {
 });
 
 describe("/readyz", () => {
-  it("always: standbys are ready too", async () => {
-    expect((await ask(await start(), "/readyz")).status).toBe(200);
+  it("in mode always, every replica is ready", async () => {
+    expect((await sendRequest(await start(), "/readyz")).status).toBe(200);
   });
 
-  it("leader: only the leader is", async () => {
+  it("in mode leader, only the leader is ready", async () => {
     const address = await start({ readyMode: "leader" });
-    expect((await ask(address, "/readyz")).status).toBe(503);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
     election.win({ token: 7n, lastsMs: 9_000 });
-    expect((await ask(address, "/readyz")).status).toBe(200);
+    expect((await sendRequest(address, "/readyz")).status).toBe(200);
     election.setRemaining(0);
-    expect((await ask(address, "/readyz")).status).toBe(503);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
   });
 
-  it("child-ready: only the leader is, when its child is", async () => {
+  it("in mode child-ready, only the leader is ready, and only while its child is", async () => {
     let ready = false;
     const source = { election, child: () => ({ ready }) };
     const address = await start({ readyMode: "child-ready", source });
     election.win({ token: 7n, lastsMs: 9_000 });
-    expect((await ask(address, "/readyz")).status).toBe(503);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
     ready = true;
-    expect((await ask(address, "/readyz")).status).toBe(200);
+    expect((await sendRequest(address, "/readyz")).status).toBe(200);
     election.end();
-    expect((await ask(address, "/readyz")).status).toBe(503);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
   });
 });
 
 describe("POST /step-down", () => {
-  it("over TCP without a token is refused, with the way out", async () => {
+  it("is rejected over TCP without a token, and the response says what to do", async () => {
     election.win({ token: 7n, lastsMs: 9_000 });
-    const { status, body } = await ask(await start(), "/step-down", { method: "POST" });
+    const { status, body } = await sendRequest(await start(), "/step-down", { method: "POST" });
     expect(status).toBe(403);
-    expect(body).toContain("Start it with --status-token-file, or with --status unix:PATH");
-    expect(rig.stepped).toBe(0);
+    expect(body).toContain("Start the status server with --status-token-file, or with --status unix:PATH");
+    expect(fixture.stepDowns).toBe(0);
   });
 
-  it("takes the token, and no other, and heeds that it rotates", async () => {
+  it("accepts only the current token, which may rotate", async () => {
     let token = "first\n";
     const address = await start({ token: async () => token });
     election.win({ token: 7n, lastsMs: 9_000 });
     const post = async (given?: string) => {
       const headers: Record<string, string> = given === undefined ? {} : { authorization: given };
-      return ask(address, "/step-down", { method: "POST", headers });
+      return sendRequest(address, "/step-down", { method: "POST", headers });
     };
     const none = await post();
     expect([none.status, none.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
@@ -145,37 +145,39 @@ describe("POST /step-down", () => {
     token = "second";
     expect((await post("Bearer first")).status).toBe(401);
     expect((await post("bearer second")).status).toBe(202);
-    expect(rig.stepped).toBe(2);
+    expect(fixture.stepDowns).toBe(2);
     token = "";
     expect((await post("Bearer ")).status).toBe(401);
   });
 
-  it("a token that cannot be read opens nothing", async () => {
+  it("is rejected if the token cannot be read", async () => {
     election.win({ token: 7n, lastsMs: 9_000 });
     const address = await start({ token: () => Promise.reject(new Error("ENOENT")) });
     const headers = { authorization: "Bearer x" };
-    expect((await ask(address, "/step-down", { method: "POST", headers })).status).toBe(500);
-    expect(rig.stepped).toBe(0);
+    expect((await sendRequest(address, "/step-down", { method: "POST", headers })).status).toBe(500);
+    expect(fixture.stepDowns).toBe(0);
   });
 
-  it("on a unix socket needs none; who does not lead cannot step down", async () => {
-    const address = await start({ listen: `unix:${join(rig.folder, "s")}` });
-    expect((await ask(address, "/step-down", { method: "POST" })).status).toBe(409);
+  it("needs no token on a unix socket, and is rejected if this replica is not the leader", async () => {
+    const address = await start({ listen: `unix:${join(fixture.folder, "s")}` });
+    expect((await sendRequest(address, "/step-down", { method: "POST" })).status).toBe(409);
     election.win({ token: 7n, lastsMs: 9_000 });
-    expect((await ask(address, "/step-down", { method: "POST" })).status).toBe(202);
-    expect(rig.stepped).toBe(1);
+    expect((await sendRequest(address, "/step-down", { method: "POST" })).status).toBe(202);
+    expect(fixture.stepDowns).toBe(1);
   });
 });
 
 describe("methods and paths", () => {
   it.each(["/", "/leader", "/healthz", "/readyz", "/events"])(
-    "HEAD %s is GET without a body",
+    "HEAD %s responds like GET without a body",
     async (path) => {
       const address = await start();
-      const head = await ask(address, path, { method: "HEAD" });
+      const head = await sendRequest(address, path, { method: "HEAD" });
       expect([head.status, head.body]).toEqual([200, ""]);
       if (path !== "/events") {
-        expect(head.headers["content-length"]).toBe((await ask(address, path)).headers["content-length"]);
+        expect(head.headers["content-length"]).toBe(
+          (await sendRequest(address, path)).headers["content-length"],
+        );
       }
     },
   );
@@ -186,40 +188,40 @@ describe("methods and paths", () => {
     ["GET", "/step-down", "POST"],
     ["HEAD", "/step-down", "POST"],
     ["POST", "/events", "GET, HEAD"],
-  ])("%s %s is 405 and says what is allowed", async (method, path, allow) => {
-    const answer = await ask(await start(), path, { method });
+  ])("%s %s responds 405 with the allowed methods", async (method, path, allow) => {
+    const answer = await sendRequest(await start(), path, { method });
     expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
   });
 
   it.each(["/nothing", "//leader", "/leader/", "/constructor", "/__proto__"])(
-    "%s is 404, with what there is",
+    "%s responds 404 with the known paths",
     async (path) => {
-      const { status, body } = await ask(await start(), path);
+      const { status, body } = await sendRequest(await start(), path);
       expect(status).toBe(404);
-      expect(body).toContain("try /, /leader, /events, /healthz, /readyz, /metrics, /step-down");
+      expect(body).toContain("Known paths: /, /leader, /events, /healthz, /readyz, /metrics, /step-down");
     },
   );
 
-  it("/metrics without metrics says so; with them it has their type", async () => {
-    expect((await ask(await start(), "/metrics")).status).toBe(404);
-    await rig.server?.close();
+  it("/metrics responds 404 without metrics, otherwise with their content type", async () => {
+    expect((await sendRequest(await start(), "/metrics")).status).toBe(404);
+    await fixture.server?.close();
     const metrics = { contentType: "text/x", render: async () => "up 1\n" };
-    expect(await ask(await start({ metrics }), "/metrics")).toMatchObject({
+    expect(await sendRequest(await start({ metrics }), "/metrics")).toMatchObject({
       status: 200,
       body: "up 1\n",
       headers: { "content-type": "text/x" },
     });
   });
 
-  it("what goes wrong inside is 500 in a sentence, and the next one is served", async () => {
+  it("responds 500 with the error message, and serves the next request", async () => {
     const metrics = { contentType: "text/x", render: () => Promise.reject(new Error("no figures")) };
     const address = await start({ metrics });
-    expect(await ask(address, "/metrics")).toMatchObject({ status: 500, body: "no figures\n" });
-    expect((await ask(address, "/healthz")).status).toBe(200);
+    expect(await sendRequest(address, "/metrics")).toMatchObject({ status: 500, body: "no figures\n" });
+    expect((await sendRequest(address, "/healthz")).status).toBe(200);
   });
 
-  it("a body is of no interest", async () => {
-    const answer = await ask(await start(), "/leader", {
+  it("ignores the body of a request", async () => {
+    const answer = await sendRequest(await start(), "/leader", {
       headers: { "content-length": "100000" },
       body: "x".repeat(100_000),
     });

@@ -1,17 +1,17 @@
-/** What each path of the status server answers. */
+/** The paths of the status server. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "@tenure/base";
-import type { StatusBoard } from "./board.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { ReadyMode, StatusSource } from "./source.ts";
+import type { StatusTracker } from "./status-tracker.ts";
 
 export interface RouterOptions {
   readonly source: StatusSource;
-  readonly board: StatusBoard;
+  readonly tracker: StatusTracker;
   readonly events: EventStream;
   readonly readyMode: ReadyMode;
-  /** Whether only those connect who may do everything: a unix socket. */
+  /** Whether every client that can connect has all permissions: true for a unix socket. */
   readonly isPrivate: boolean;
   readonly maxEventClients: number;
   readonly token?: () => Promise<string>;
@@ -27,7 +27,7 @@ interface Answer {
 
 interface Route {
   readonly method: "GET" | "POST";
-  /** Without it: a stream, which is opened elsewhere. */
+  /** Absent for the event stream, which does not end with one answer. */
   readonly handle?: Handler;
 }
 
@@ -53,7 +53,7 @@ export class Router {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const method = request.method === "HEAD" ? "GET" : request.method;
-    // What is sent along is of no interest, and a connection that goes on sending is not kept.
+    // Bodies are ignored, and the connection is closed so that the client cannot keep sending.
     if (request.headers["content-length"] || request.headers["transfer-encoding"]) {
       response.setHeader("connection", "close");
       request.resume();
@@ -61,19 +61,19 @@ export class Router {
     const route = this.#routes.get(path);
     if (!route) {
       const known = [...this.#routes.keys()].join(", ");
-      return send(request, response, text(404, `There is nothing at ${path.slice(0, 100)}: try ${known}.`));
+      return send(request, response, text(404, `Not found: ${path.slice(0, 100)}. Known paths: ${known}.`));
     }
     if (method !== route.method) {
       const allow = route.method === "GET" ? "GET, HEAD" : route.method;
-      const refused = text(405, `Cannot ${request.method} ${path}: only ${allow}.`);
-      return send(request, response, { ...refused, headers: { allow } });
+      const rejected = text(405, `${request.method} is not allowed on ${path}: use ${allow}.`);
+      return send(request, response, { ...rejected, headers: { allow } });
     }
     if (route.handle) send(request, response, await route.handle(request));
     else this.#openEvents(request, response);
   }
 
   #state(): Answer {
-    const body = `${JSON.stringify(this.#options.board.status())}\n`;
+    const body = `${JSON.stringify(this.#options.tracker.status())}\n`;
     return { status: 200, type: "application/json", body };
   }
 
@@ -83,25 +83,28 @@ export class Router {
   }
 
   #ready(): Answer {
-    const { readyMode, board, source } = this.#options;
-    if (readyMode === "always") return text(200, "ready: standbys are ready too");
-    if (!board.isLeader()) return text(503, "not ready: this replica does not lead");
+    const { readyMode, tracker, source } = this.#options;
+    if (readyMode === "always") return text(200, "ready: every replica is ready");
+    if (!tracker.isLeader()) return text(503, "not ready: this replica is not the leader");
     if (readyMode === "child-ready" && !source.child?.().ready)
-      return text(503, "not ready: this replica leads, and its child is not ready");
-    return text(200, "ready: this replica leads");
+      return text(503, "not ready: this replica is the leader, but its child is not ready");
+    return text(200, "ready: this replica is the leader");
   }
 
   async #metrics(): Promise<Answer> {
     const { metrics } = this.#options;
-    if (!metrics) return text(404, "There are no metrics: they were not asked for at the start.");
+    if (!metrics) return text(404, "There are no metrics: the status server was started without them.");
     return { status: 200, type: metrics.contentType, body: await metrics.render() };
   }
 
   #openEvents(request: IncomingMessage, response: ServerResponse): void {
     const { events, maxEventClients } = this.#options;
     if (events.clients >= maxEventClients) {
-      const refused = text(503, `Too many listen already: ${maxEventClients}. Ask /leader instead.`);
-      send(request, response, { ...refused, headers: { "retry-after": "5" } });
+      const rejected = text(
+        503,
+        `Too many event streams: the limit is ${maxEventClients}. Use /leader instead.`,
+      );
+      send(request, response, { ...rejected, headers: { "retry-after": "5" } });
       return;
     }
     if (request.method === "HEAD") {
@@ -117,38 +120,39 @@ export class Router {
   }
 
   async #stepDown(request: IncomingMessage): Promise<Answer> {
-    const { source, board } = this.#options;
-    const refusal = await this.#refusal(request);
-    if (refusal) return refusal;
-    if (!source.stepDown) return text(501, "This replica cannot be told to step down here.");
-    if (!board.isLeader()) return text(409, "This replica does not lead, so that it cannot step down.");
+    const { source, tracker } = this.#options;
+    const rejection = await this.#authorize(request);
+    if (rejection) return rejection;
+    if (!source.stepDown) return text(501, "This status server does not support step-down.");
+    if (!tracker.isLeader()) return text(409, "This replica is not the leader, so it cannot step down.");
     source.stepDown();
-    return text(202, "Stepping down: the work is stopped, then the lease is released.");
+    return text(202, "Stepping down: the replica stops its work, then releases the lease.");
   }
 
-  async #refusal(request: IncomingMessage): Promise<Answer | undefined> {
+  /** The error to respond with, or undefined if the client may change something. */
+  async #authorize(request: IncomingMessage): Promise<Answer | undefined> {
     const { isPrivate, token } = this.#options;
     if (isPrivate) return undefined;
     if (!token) {
       return text(
         403,
-        "Refused: what changes something needs a token, or a status server on a unix socket. Start it with --status-token-file, or with --status unix:PATH.",
+        "Forbidden: over TCP this request needs a token. Start the status server with --status-token-file, or with --status unix:PATH.",
       );
     }
     let expected: string;
     try {
       expected = (await token()).trim();
     } catch (error) {
-      return text(500, `Cannot read the token to compare with: ${messageOf(error)}.`);
+      return text(500, `Cannot read the expected token: ${messageOf(error)}.`);
     }
     const [, given = ""] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "") ?? [];
     if (expected !== "" && isSame(given, expected)) return undefined;
-    const refused = text(401, "Refused: send the token as Authorization: Bearer TOKEN.");
-    return { ...refused, headers: { "www-authenticate": "Bearer" } };
+    const rejected = text(401, "Unauthorized: send the token in the header Authorization: Bearer TOKEN.");
+    return { ...rejected, headers: { "www-authenticate": "Bearer" } };
   }
 }
 
-/** In the same time whatever is wrong with it. */
+/** Takes the same time wherever the two differ. */
 function isSame(given: string, expected: string): boolean {
   const digest = (value: string) => createHash("sha256").update(value).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -5,36 +5,36 @@ import { join } from "node:path";
 import type { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type StatusServerOptions, startStatusServer } from "./server.ts";
-import { ask, rawSocket } from "./testing/http.ts";
-import { StatusRig } from "./testing/status-server.ts";
+import { rawSocket, sendRequest } from "./testing/http.ts";
+import { TestStatusServer } from "./testing/test-status-server.ts";
 
-let rig: StatusRig;
+let fixture: TestStatusServer;
 let election: ScriptedElection;
 
 beforeEach(async () => {
-  rig = await StatusRig.make();
-  ({ election } = rig);
+  fixture = await TestStatusServer.create();
+  ({ election } = fixture);
 });
-afterEach(() => rig.end());
+afterEach(() => fixture.close());
 
-const start = (options: Partial<StatusServerOptions> = {}) => rig.start(options);
+const start = (options: Partial<StatusServerOptions> = {}) => fixture.start(options);
 
-describe("clients that mean no good", () => {
-  it("headers that are too large are refused, and the next one is served", async () => {
+describe("hostile clients", () => {
+  it("rejects headers that are too large, and serves the next request", async () => {
     const address = await start();
     const headers = { "x-bomb": "x".repeat(10_000) };
-    expect((await ask(address, "/leader", { headers })).status).toBe(431);
-    expect((await ask(address, "/leader")).status).toBe(200);
+    expect((await sendRequest(address, "/leader", { headers })).status).toBe(431);
+    expect((await sendRequest(address, "/leader")).status).toBe(200);
   });
 
-  it("who sends a request too slowly is cut off", async () => {
+  it("disconnects a client that sends its request too slowly", async () => {
     const socket = await rawSocket(await start());
     socket.write("GET /leader HTTP/1.1\r\nHost: x\r\n");
     await socket.ended;
     expect(socket.received).toMatch(/^HTTP\/1.1 408/);
   }, 15_000);
 
-  it("more connections than there may be are refused, and those that go make room", async () => {
+  it("rejects connections above the limit, and accepts new ones after others close", async () => {
     const address = await start({ maxConnections: 2 });
     const first = await rawSocket(address);
     const second = await rawSocket(address);
@@ -45,7 +45,7 @@ describe("clients that mean no good", () => {
     await first.ended;
     await expect
       .poll(() =>
-        ask(address, "/leader")
+        sendRequest(address, "/leader")
           .then(({ status }) => status)
           .catch(() => 0),
       )
@@ -53,7 +53,7 @@ describe("clients that mean no good", () => {
     second.destroy();
   });
 
-  it("garbage is answered with 400", async () => {
+  it("responds 400 to a malformed request", async () => {
     const socket = await rawSocket(await start());
     socket.write("hello\r\n\r\n");
     await socket.ended;
@@ -61,8 +61,8 @@ describe("clients that mean no good", () => {
   });
 });
 
-describe("where it listens", () => {
-  it("an address that is taken is told, with the way out", async () => {
+describe("the address", () => {
+  it("in use by another process is reported, with what to do", async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) => {
       other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port));
@@ -71,45 +71,45 @@ describe("where it listens", () => {
       startStatusServer({ listen: `127.0.0.1:${port}`, source: { election } }),
     ).rejects.toMatchObject({
       code: "CannotListen",
-      message: `Cannot serve the status on 127.0.0.1:${port}: something else listens there; stop that, or choose another address.`,
+      message: `Cannot serve the status on 127.0.0.1:${port}: another process listens on this address; stop it, or choose another address.`,
     });
     other.close();
     expect(election.listeners).toBe(0);
   });
 
-  it(":0 is every interface", async () => {
+  it(":0 means every interface", async () => {
     const address = await start({ listen: ":0" });
     expect(address).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
     const { port } = new URL(address);
-    expect((await ask(`http://127.0.0.1:${port}`, "/leader")).status).toBe(200);
+    expect((await sendRequest(`http://127.0.0.1:${port}`, "/leader")).status).toBe(200);
   });
 
-  it("a socket that nobody listens to any more is taken over, and is gone at the end", async () => {
-    const path = join(rig.folder, "s");
+  it("replaces a socket without a listening process, and removes it at the end", async () => {
+    const path = join(fixture.folder, "s");
     const { spawnSync } = await import("node:child_process");
     const script = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
     spawnSync(process.execPath, ["-e", script]);
     expect(existsSync(path)).toBe(true);
     const address = await start({ listen: `unix:${path}` });
-    expect((await ask(address, "/leader")).status).toBe(200);
+    expect((await sendRequest(address, "/leader")).status).toBe(200);
     expect((await stat(path)).mode & 0o777).toBe(0o660);
-    await rig.server?.close();
+    await fixture.server?.close();
     expect(existsSync(path)).toBe(false);
   });
 
-  it("a socket that somebody listens to, and a file that is none, are left alone", async () => {
-    const path = join(rig.folder, "s");
+  it("does not replace a socket that is in use, or a file that is not a socket", async () => {
+    const path = join(fixture.folder, "s");
     await start({ listen: `unix:${path}` });
     const again = startStatusServer({ listen: `unix:${path}`, source: { election } });
-    await expect(again).rejects.toThrow("something else listens there");
-    const file = join(rig.folder, "file");
+    await expect(again).rejects.toThrow("another process listens on this address");
+    const file = join(fixture.folder, "file");
     await writeFile(file, "precious");
     const onFile = startStatusServer({ listen: `unix:${file}`, source: { election } });
     await expect(onFile).rejects.toMatchObject({ code: "CannotListen" });
     expect((await stat(file)).size).toBe(8);
   });
 
-  it("everything that is wrong with the options is told at once", async () => {
+  it("reports all invalid options together", async () => {
     const options = {
       listen: "8080",
       source: { election },
@@ -121,10 +121,10 @@ describe("where it listens", () => {
     );
   });
 
-  it("closing lets go of the election and of everybody who is connected", async () => {
+  it("removes its listeners and closes all connections when the server closes", async () => {
     const address = await start();
     const socket = await rawSocket(address);
-    await rig.server?.close();
+    await fixture.server?.close();
     await socket.ended;
     expect(election.listeners).toBe(0);
   });

@@ -1,8 +1,8 @@
 /**
- * The status of a replica over HTTP: for probes, for Prometheus, and for an application that asks who leads.
- * Bounded in everything that somebody else decides: connections, headers, time to send a request, event streams, and how
- * much is kept for a client that does not read. Whoever reaches it may read; only a unix socket or a token may change.
- * Not promised: that an answer is still true when it arrives. What must not be done twice is fenced by its token.
+ * Serves the status of a replica over HTTP: to probes, to Prometheus, and to applications that need to know the leader.
+ * Everything that a client controls is limited: connections, headers, the time to send a request, event streams, and the
+ * buffer for a client that does not read. Every client may read; a change needs a unix socket or a token.
+ * Not promised: that a response is still true when it arrives. Work that must not happen twice needs the fencing token.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
@@ -14,75 +14,80 @@ import {
   systemClock,
   wholeNumberProblem,
 } from "@tenure/base";
-import { StatusBoard } from "./board.ts";
 import { StatusError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import { addressOf, listen } from "./listen.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 import { Router, type RouterOptions } from "./routes.ts";
 import { type ReadyMode, readyModes, type StatusSource } from "./source.ts";
+import { StatusTracker } from "./status-tracker.ts";
 
 export interface StatusServerOptions {
   /** `:8080` (every interface), `127.0.0.1:8080`, `unix:/run/tenure.sock`; port 0 picks a free one. */
   readonly listen: string;
   readonly source: StatusSource;
-  /** What /readyz means. @default "always" */
+  /** When /readyz reports ready. @default "always" */
   readonly readyMode?: ReadyMode;
   /**
-   * The bearer token for calls that change something, or where to get it at each call, as it may rotate. Not needed on a
-   * unix socket. @default none: such calls are refused over TCP
+   * The bearer token for requests that change something, or a function that reads it for each request, because it may
+   * rotate. Not needed on a unix socket. @default none: such requests are rejected over TCP
    */
   readonly token?: string | (() => Promise<string>);
-  /** Behind /metrics: a PrometheusMetrics, for one. @default /metrics is not there */
+  /** Serves /metrics, for example a `PrometheusMetrics`. @default /metrics responds with 404 */
   readonly metrics?: { readonly contentType: string; render(): Promise<string> };
   /** @default 64 */
   readonly maxEventClients?: number;
   /** @default 256 */
   readonly maxConnections?: number;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
 export interface StatusServer {
   /** `http://127.0.0.1:8080` or `unix:/run/tenure.sock`. */
   readonly address: string;
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
 const defaultEventClients = 64;
 const defaultConnections = 256;
-/** A probe's headers are some hundred bytes. */
+/** The headers of a probe are a few hundred bytes. */
 const mostHeaderBytes = 8 * 1024;
 const mostHeaders = 64;
-/** How long a client may take to say what it wants. */
-const requestWithinMs = 5_000;
-/** How long a connection may be silent: longer than the heartbeat of an event stream. */
-const silentMs = 30_000;
+/** How long a client may take to send its request. */
+const requestTimeoutMs = 5_000;
+/** How long a connection may be silent. Longer than the heartbeat of an event stream. */
+const idleTimeoutMs = 30_000;
 const keepAliveMs = 10_000;
 
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
   const address = check(options);
   const { source, clock = systemClock, maxConnections = defaultConnections } = options;
-  const board = new StatusBoard(source, clock);
-  const events = new EventStream(board, clock);
-  const router = new Router({ ...routerOptions(options), board, events, isPrivate: address.kind === "unix" });
+  const tracker = new StatusTracker(source, clock);
+  const events = new EventStream(tracker, clock);
+  const router = new Router({
+    ...routerOptions(options),
+    tracker,
+    events,
+    isPrivate: address.kind === "unix",
+  });
   const server = newServer((request, response) => router.answer(request, response));
   server.maxConnections = maxConnections;
-  const end = () => {
+  const stop = () => {
     events.close();
-    board.close();
+    tracker.close();
   };
   try {
     await listen(server, address);
   } catch (error) {
-    end();
+    stop();
     throw error;
   }
   return {
     address: addressOf(server, address),
     async close() {
-      end();
+      stop();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
@@ -116,7 +121,7 @@ function routerOptions({
   token,
   metrics,
   maxEventClients = defaultEventClients,
-}: StatusServerOptions): Omit<RouterOptions, "board" | "events" | "isPrivate"> {
+}: StatusServerOptions): Omit<RouterOptions, "tracker" | "events" | "isPrivate"> {
   return {
     source,
     readyMode,
@@ -130,8 +135,8 @@ function newServer(answer: (request: IncomingMessage, response: ServerResponse) 
   const server = createServer(
     {
       maxHeaderSize: mostHeaderBytes,
-      headersTimeout: requestWithinMs,
-      requestTimeout: requestWithinMs,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: keepAliveMs,
     },
@@ -144,6 +149,6 @@ function newServer(answer: (request: IncomingMessage, response: ServerResponse) 
     },
   );
   server.maxHeadersCount = mostHeaders;
-  server.timeout = silentMs;
+  server.timeout = idleTimeoutMs;
   return server;
 }

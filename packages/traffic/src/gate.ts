@@ -1,24 +1,24 @@
 /**
- * A gate lets traffic through to this replica and keeps it out. Opened when the work is ready, closed after it stopped and
- * before the lease is released; on a loss closed at once, beside the stopping.
- * What each gate guarantees is said where it is made; none can make a proxy or a client forget an address any sooner.
+ * A gate puts this replica into traffic and takes it out. It opens when the work is ready. It closes after the work has
+ * stopped and before the lease is released; if the term is lost, it closes at once, while the work is being stopped.
+ * Each gate documents its own guarantees. No gate can make a proxy or a client forget an address sooner.
  */
 import type { Term } from "@tenure/election";
 
-/** What a gate asks of a term. */
+/** The part of a term that a gate uses. */
 export type GateTerm = Pick<Term, "identity" | "token" | "isValid" | "remainingMs">;
 
 export interface Gate {
   readonly name: string;
   /**
-   * Once, before this replica takes part: says that it is not in traffic, and finds out what would keep the gate from
-   * opening, a missing right for one. `open` does it if nobody did.
+   * Called once, before this replica becomes a candidate. Takes the replica out of traffic and rejects if the gate could
+   * not open later, for example because a permission is missing. If nobody calls it, `open` does the same first.
    */
   prepare?(): Promise<void>;
-  /** Rejects if this replica could not be put into traffic; the term should then be given up. */
+  /** Rejects if this replica could not be put into traffic. The caller should then end the term. */
   open(term: GateTerm): Promise<void>;
-  /** At every renewal, to mend what somebody else changed. */
+  /** Called at every renewal, to restore what somebody else changed. */
   renewed?(term: GateTerm): void;
-  /** Idempotent. Settles in bounded time; rejects if this replica may still be in traffic, where its successor ends it. */
+  /** Idempotent, and settles in bounded time. Rejects if this replica may still be in traffic; its successor removes it. */
   close(): Promise<void>;
 }

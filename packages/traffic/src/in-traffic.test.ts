@@ -1,5 +1,4 @@
-/** The order in which work, gates and lease come and go. In virtual time, on whole elections. */
-
+/** The order of work, gates and lease, in complete elections on a virtual clock. */
 import { sleep } from "@tenure/base";
 import { newReplica } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
@@ -13,7 +12,7 @@ interface FakeGate extends Gate {
   fails: "open" | "close" | undefined;
 }
 
-/** One replica of an election in memory, with a gate that notes what it does in the lock's log. */
+/** One replica of an election in memory, with two gates that write to the log of the lock. */
 function replica() {
   const member = newReplica();
   const { log, clock, election } = member;
@@ -54,7 +53,7 @@ function replica() {
 }
 
 describe("work behind gates", () => {
-  it("work ready, then into traffic; work stopped, then out of traffic, then the lease released", async () => {
+  it("opens the gates after the work is ready, and closes them after it has stopped and before the release", async () => {
     const { run, clock, member, log, without } = replica();
     run();
     await clock.until(() => log.includes("slice open"));
@@ -77,7 +76,7 @@ describe("work behind gates", () => {
     ]);
   });
 
-  it("a term that is lost closes the gates at once, while the work still stops", async () => {
+  it("closes the gates at once when the term is lost, while the work is still stopping", async () => {
     const { run, clock, lock, log, errors } = replica();
     run();
     await clock.until(() => log.includes("slice open"));
@@ -90,7 +89,7 @@ describe("work behind gates", () => {
     expect(errors).toEqual([]);
   });
 
-  it("a lost term does not run into its hard deadline because a gate hangs", async () => {
+  it("does not exceed the hard deadline of a lost term because a gate hangs", async () => {
     const { run, clock, lock, log, gates, events, errors } = replica();
     for (const gate of gates) gate.closeMs = 3_600_000;
     run();
@@ -98,10 +97,10 @@ describe("work behind gates", () => {
     lock.cut();
     await clock.pass(60_000);
     expect(events).not.toContain("overrun");
-    expect(errors[0]).toBe("Cannot wait any longer for file to close: 6000 ms have passed.");
+    expect(errors[0]).toBe("The gate file did not close within 6000 ms.");
   });
 
-  it("a gate that hangs holds the release up only so long, and is reported", async () => {
+  it("delays the release by at most the close time-out if a gate hangs, and reports the gate", async () => {
     const { run, clock, member, log, gates, errors } = replica();
     (gates[1] as FakeGate).closeMs = 3_600_000;
     run();
@@ -111,10 +110,10 @@ describe("work behind gates", () => {
     await clock.until(() => member.isDone);
     expect(clock.now().monoMs - before).toBeLessThan(7_000);
     expect(log).toContain("released");
-    expect(errors).toEqual(["Cannot wait any longer for slice to close: 6000 ms have passed."]);
+    expect(errors).toEqual(["The gate slice did not close within 6000 ms."]);
   });
 
-  it("a gate that cannot open ends the term: the others are closed again and the lease released", async () => {
+  it("closes all gates and releases the lease if one gate cannot open", async () => {
     const { run, clock, log, gates, events } = replica();
     (gates[1] as FakeGate).fails = "open";
     run();
@@ -135,7 +134,7 @@ describe("work behind gates", () => {
     expect(events).toContain("error slice is stuck");
   });
 
-  it("work that never says it is ready never gets traffic", async () => {
+  it("keeps the gates closed if the work never becomes ready", async () => {
     const { run, clock, member, log } = replica();
     run(
       async (term) => new Promise<void>((resolve) => term.signal.addEventListener("abort", () => resolve())),
@@ -147,7 +146,7 @@ describe("work behind gates", () => {
     expect(log.some((line) => line.includes("open"))).toBe(false);
   });
 
-  it("the gates are asked to check at every renewal, and not after the end", async () => {
+  it("checks the gates at every renewal, and not after the term", async () => {
     const { run, clock, member, log } = replica();
     run();
     await clock.until(() => log.includes("slice open"));
@@ -160,7 +159,7 @@ describe("work behind gates", () => {
     expect(log.slice(log.indexOf("file closed"))).not.toContain("slice checked");
   });
 
-  it("a term that ends before the work is ready leaves the gates closed", async () => {
+  it("keeps the gates closed if the term ends before the work is ready", async () => {
     const { run, clock, member, log } = replica();
     run();
     await clock.until(() => log.includes("work starts"));
@@ -170,7 +169,7 @@ describe("work behind gates", () => {
     expect(log).not.toContain("file opening");
   });
 
-  it("what a gate throws at closing is told, and the lease released all the same", async () => {
+  it("reports an error of a closing gate, and releases the lease anyway", async () => {
     const { run, clock, member, log, gates, errors } = replica();
     (gates[0] as FakeGate).fails = "close";
     run();
@@ -182,7 +181,7 @@ describe("work behind gates", () => {
   });
 });
 
-describe("gates by hand", () => {
+describe("prepareGates, openGates and closeGates", () => {
   const gate = (name: string, problem?: string): Gate => ({
     name,
     prepare: async () => {
@@ -192,11 +191,11 @@ describe("gates by hand", () => {
     close: async () => {},
   });
 
-  it("everything that would keep them closed is told at once", async () => {
-    await expect(prepareGates([gate("a", "no right"), gate("b"), gate("c", "no folder")])).rejects.toThrow(
-      "no right\nno folder",
-    );
-    await expect(prepareGates([gate("a", "no right"), gate("b")])).rejects.toThrow(/^no right$/);
+  it("report the problems of all gates together", async () => {
+    await expect(
+      prepareGates([gate("a", "no permission"), gate("b"), gate("c", "no directory")]),
+    ).rejects.toThrow("no permission\nno directory");
+    await expect(prepareGates([gate("a", "no permission"), gate("b")])).rejects.toThrow(/^no permission$/);
   });
 
   it("open and close", async () => {

@@ -1,28 +1,27 @@
 /**
- * Work behind gates, in the order that keeps clients from a replica that does not work: the work says that it is ready,
- * then the gates open; the work has stopped, then they close, and only then is the lease released. On a loss they close at
- * once, while the work is being stopped, for a successor may come any moment.
- * Not promised: that a gate closes. One that cannot in its time is reported, and the lease is released all the same.
+ * Runs work behind gates, in the order that keeps clients away from a replica that does not work: the work becomes ready,
+ * then the gates open; the work stops, then the gates close, then the lease is released. If the term is lost, the gates
+ * close at once, while the work is being stopped, because a successor may start at any moment.
+ * Not promised: that a gate closes. A gate that cannot close in time is reported, and the lease is released anyway.
  */
-import type { Clock } from "@tenure/base";
+import { asError, type Clock, first, messageOf, onAbort, systemClock, warn, within } from "@tenure/base";
 import type { Term } from "@tenure/election";
-import { messageOf, TrafficError } from "./errors.ts";
+import { TrafficError } from "./errors.ts";
 import type { Gate, GateTerm } from "./gate.ts";
-import { systemClock, warn } from "./platform.ts";
 
 export interface GatesOptions {
-  /** What went wrong at closing. @default a warning of the process */
+  /** Called with each error that occurs while gates close. @default emits a process warning */
   readonly onError?: (error: Error) => void;
   /** How long one gate may take to close. @default 6_000 */
   readonly closeTimeoutMs?: number;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
-/** Beyond the 5 s after which a gate gives up by itself. */
+/** Longer than the 5 s after which a gate stops trying by itself. */
 const defaultCloseTimeoutMs = 6_000;
 
-/** Makes everything known that would keep a gate from opening, all problems at once. */
+/** Prepares all gates. Rejects with the problems of all of them together. */
 export async function prepareGates(gates: readonly Gate[]): Promise<void> {
   const results = await Promise.allSettled(gates.map(async (gate) => gate.prepare?.()));
   const problems = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -31,7 +30,7 @@ export async function prepareGates(gates: readonly Gate[]): Promise<void> {
   throw new TrafficError("CannotOpen", problems.map(messageOf).join("\n"), { cause: problems });
 }
 
-/** Opens all at once; if one cannot, all are closed again. */
+/** Opens all gates at the same time. If one of them cannot open, all are closed again. */
 export async function openGates(
   gates: readonly Gate[],
   term: GateTerm,
@@ -44,24 +43,18 @@ export async function openGates(
   throw failed.reason;
 }
 
-/** Closes all at once, each in bounded time. Never rejects: what went wrong is told. */
+/** Closes all gates at the same time, each in bounded time. Never rejects: errors go to `onError`. */
 export async function closeGates(gates: readonly Gate[], options: GatesOptions = {}): Promise<void> {
   const { onError = warn, closeTimeoutMs = defaultCloseTimeoutMs, clock = systemClock } = options;
   const closeOne = async (gate: Gate) => {
-    let cancel = () => {};
-    const late = new Promise<never>((_, reject) => {
-      const error = new TrafficError(
-        "CannotClose",
-        `Cannot wait any longer for ${gate.name} to close: ${closeTimeoutMs} ms have passed.`,
-      );
-      cancel = clock.at(clock.now().monoMs + closeTimeoutMs, () => reject(error));
-    });
     try {
-      await Promise.race([gate.close(), late]);
+      if (await within(clock, closeTimeoutMs, gate.close())) return;
+      throw new TrafficError(
+        "CannotClose",
+        `The gate ${gate.name} did not close within ${closeTimeoutMs} ms.`,
+      );
     } catch (error) {
-      onError(error instanceof Error ? error : new Error(messageOf(error)));
-    } finally {
-      cancel();
+      onError(asError(error));
     }
   };
   await Promise.all(gates.map(closeOne));
@@ -72,40 +65,32 @@ export interface InTrafficOptions extends GatesOptions {
     on(name: "renewed", listener: (event: { readonly term: Term }) => void): () => void;
   };
   readonly gates: readonly Gate[];
-  /** Calls `ready` when it can be reached; until then the gates stay closed. */
+  /** Calls `ready` when it can serve requests. Until then the gates stay closed. */
   readonly work: (term: Term, ready: () => Promise<void>) => unknown;
 }
 
-/** Work for `election.run`. */
+/** Wraps work for `election.run` so that it runs behind gates. */
 export function inTraffic(options: InTrafficOptions): (term: Term) => Promise<void> {
-  const { election, gates, work } = options;
+  const { election, gates, work, clock = systemClock } = options;
   return async (term) => {
     const close = () => closeGates(gates, options);
     const stopListening = election.on("renewed", (event) => {
       if (event.term === term) for (const gate of gates) gate.renewed?.(term);
     });
-    const onLost = () => void close();
-    term.lost.addEventListener("abort", onLost, { once: true });
+    const removeOnLost = onAbort(term.lost, () => void close());
     const ready = async () => {
       if (term.signal.aborted) return;
       await openGates(gates, term, options);
-      // Lost meanwhile, and closed before the last one had opened.
+      // The term was lost while the gates opened: a gate may have opened after it was closed.
       if (term.lost.aborted) await close();
     };
     try {
       await work(term, ready);
     } finally {
       stopListening();
-      term.lost.removeEventListener("abort", onLost);
-      // After a loss there is no release to wait with, and the hard deadline is for the work, which has stopped.
-      await Promise.race([close(), aborted(term.lost)]);
+      removeOnLost();
+      // After a loss there is no release to delay. Waiting here could exceed the hard deadline although the work has stopped.
+      await first(clock, { closed: close(), lost: term.lost });
     }
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

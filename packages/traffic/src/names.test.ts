@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { electionLabelValue } from "./names.ts";
 
-it("a short name is its own label; a long one is cut and told apart by its hash", () => {
+it("keeps a short name as the label value, and shortens a long one with a hash", () => {
   expect(electionLabelValue("web")).toBe("web");
   const [one, other] = ["a", "b"].map((end) =>
     electionLabelValue(`${"x".repeat(53)}-.-${"y".repeat(100)}${end}`),

@@ -1,9 +1,9 @@
-/** The rights that each gate needs and no more, as data: for manifests to grant and for a doctor to ask about. */
+/** The RBAC rules that each gate needs, and no more: `tenure manifests` grants them, `tenure doctor` checks them. */
 import type { RbacRule } from "@tenure/kube";
 import { defaultSliceName } from "./gates/endpoint-slice.ts";
 import { defaultConfigMap } from "./gates/leader-config-map.ts";
 
-/** Pods are labelled by their successors too, whose names nobody knows: these cannot be limited to a name. */
+/** A leader also labels the other pods, and their names are not known in advance, so no rule can name the pods. */
 export function podLabelRules(): RbacRule[] {
   return [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "patch"] }];
 }
@@ -18,7 +18,7 @@ export function endpointSliceRules({
   const slices = { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"] };
   return [
     { apiGroups: [""], resources: ["services"], resourceNames: [service], verbs: ["get"] },
-    // A new object has no name yet when it is authorized.
+    // RBAC cannot limit create to a name.
     { ...slices, verbs: ["create"] },
     { ...slices, resourceNames: [name], verbs: ["get", "update"] },
   ];

@@ -111,7 +111,7 @@ async function cut(index) {
   try {
     await leads(started);
     await someTime(index);
-    proxy.set(index % 2 === 0 ? "refusing" : "black-hole");
+    proxy.setMode(index % 2 === 0 ? "refusing" : "black-hole");
     // What was on its way when the cut came has arrived by then, or never will.
     await wait(300);
     const deadline = (await renewedAt(started.name)) + hardDeadlineMs;

@@ -217,10 +217,10 @@ describe("a server that stalls", () => {
     atTheEnd(() => proxy.close());
     const { clock, handled, broken } = consume(port, { keepalive: { everyMs: 100, timeoutMs: 100 } });
     await until(() => handled.length === 1, "the first message");
-    proxy.set("black-hole");
+    proxy.setMode("black-hole");
     await until(() => broken.length === 1, "the break");
     expect(broken[0]).toMatchObject({ status: 14, retryInMs: 1_000 });
-    proxy.set("fine");
+    proxy.setMode("normal");
     await clock.pass(1_000);
     await until(() => handled.length === 2, "the message of the next stream");
   });

@@ -1,20 +1,21 @@
 /**
- * Twenty times the leader goes: asked to, dead, or held up so that what it sent arrives after its successor is there. A
- * witness sees by watches whom traffic reaches, by label, EndpointSlice and ConfigMap: never two. How long there was nobody
- * is measured and printed. On the sandbox, and on a real API server when TENURE_CONFORMANCE_KUBECONFIG is set.
+ * Twenty failovers: the leader steps down, crashes, or is delayed so that its requests arrive after its successor has taken
+ * over. A witness watches which pods receive traffic by label, EndpointSlice and ConfigMap: never two. The time without a
+ * pod in traffic is measured and printed. Runs on the sandbox, or on a real API server if TENURE_CONFORMANCE_KUBECONFIG is set.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget } from "../../conformance/locks-target.ts";
 import { electionName, type Replica, rules, startReplica } from "./replicas.ts";
-import { type Sight, Witness } from "./witness.ts";
+import { type Observation, Witness } from "./witness.ts";
 
-type Going = "asked" | "dead" | "held up";
+const [stepDown, crash, delay] = ["step-down", "crash", "delay"] as const;
+type Failover = typeof stepDown | typeof crash | typeof delay;
 
-/** In an order in which each follows each. */
-const goings: readonly Going[] = [
-  ...["asked", "asked", "dead", "dead", "held up", "held up", "asked", "held up", "dead", "asked"],
-  ...["asked", "dead", "asked", "held up", "asked", "asked", "dead", "asked", "dead", "asked"],
-] as Going[];
+/** In an order in which each kind follows each kind. */
+const failovers: readonly Failover[] = [
+  ...[stepDown, stepDown, crash, crash, delay, delay, stepDown, delay, crash, stepDown],
+  ...[stepDown, crash, stepDown, delay, stepDown, stepDown, crash, stepDown, crash, stepDown],
+];
 
 let connection: LockTarget;
 let witness: Witness;
@@ -34,7 +35,7 @@ afterEach(async () => {
   gone = [];
 });
 
-async function set(size: number) {
+async function startReplicas(size: number) {
   const { target } = connection;
   const namespace = await target.namespace();
   const kubeconfig = await connection.serviceAccount(namespace, rules);
@@ -56,102 +57,102 @@ async function set(size: number) {
   return { namespace, add, remove };
 }
 
-/** The one that leads and is reached in every way. */
-async function reached(): Promise<Replica> {
-  const found = () => replicas.find(({ pod, isLeading }) => isLeading && witness.isReached(pod));
-  await witness.until(() => found() !== undefined, "a leader that is reached");
+/** Waits for the leader that receives traffic by every gate. */
+async function leaderInTraffic(): Promise<Replica> {
+  const found = () => replicas.find(({ pod, isLeading }) => isLeading && witness.isOnlyPod(pod));
+  await witness.until(() => found() !== undefined, "a leader in traffic");
   return found() as Replica;
 }
 
-/** How long nobody was reached after that moment, or the one before was reached though he was gone. */
-function gapAfter(sights: readonly Sight[], sinceMs: number, successor: string) {
-  const arrival = sights.find(({ atMs, pods }) => atMs >= sinceMs && pods.includes(successor));
-  const empty = sights.find(({ atMs, pods }) => atMs >= sinceMs && pods.length === 0);
+/** The time without a pod in traffic, and the time until the successor is in traffic. */
+function gapAfter(observations: readonly Observation[], sinceMs: number, successor: string) {
+  const arrival = observations.find(({ atMs, pods }) => atMs >= sinceMs && pods.includes(successor));
+  const empty = observations.find(({ atMs, pods }) => atMs >= sinceMs && pods.length === 0);
   const arrivedMs = arrival?.atMs ?? Number.NaN;
-  return { nobodyMs: empty ? arrivedMs - empty.atMs : 0, untilReachedMs: arrivedMs - sinceMs };
+  return { gapMs: empty ? arrivedMs - empty.atMs : 0, takeoverMs: arrivedMs - sinceMs };
 }
 
-describe("through twenty failovers", () => {
-  it("there is never more than one pod in traffic, in any of three ways", async () => {
-    const { add, remove } = await set(3);
-    const gaps: { going: Going; way: string; nobodyMs: number; untilReachedMs: number }[] = [];
-    for (const going of goings) {
-      const leader = await reached();
+describe("twenty failovers", () => {
+  it("never put more than one pod into traffic, by any gate", async () => {
+    const { add, remove } = await startReplicas(3);
+    const gaps: { failover: Failover; gate: string; gapMs: number; takeoverMs: number }[] = [];
+    for (const failover of failovers) {
+      const leader = await leaderInTraffic();
       replicas = replicas.filter((replica) => replica !== leader);
       gone.push(leader);
       const sinceMs = performance.now();
-      if (going === "asked") leader.election.stepDown({ cooldown: "60s" });
-      else if (going === "dead") leader.crash();
-      else leader.hold();
-      const successor = await reached();
-      for (const [way, sights] of Object.entries(witness.ways)) {
-        gaps.push({ going, way, ...gapAfter(sights, sinceMs, successor.pod) });
+      if (failover === stepDown) leader.election.stepDown({ cooldown: "60s" });
+      else if (failover === crash) leader.crash();
+      else leader.delay();
+      const successor = await leaderInTraffic();
+      for (const [gate, observations] of Object.entries(witness.gates)) {
+        gaps.push({ failover, gate, ...gapAfter(observations, sinceMs, successor.pod) });
       }
       gone = gone.filter((replica) => replica !== leader);
-      if (going === "held up") {
-        // What it had sent arrives now, and all that it tries on learning where it stands. Then it is a candidate again.
-        leader.letGo();
+      if (failover === delay) {
+        // Its delayed requests arrive now, and so does everything that it tries when it continues. Then it is a candidate again.
+        leader.resume();
         replicas.push(leader);
         continue;
       }
-      if (going === "asked") await leader.leave();
+      if (failover === stepDown) await leader.leave();
       else await remove(leader);
       await add();
     }
-    const last = await reached();
-    await eventually(() => last.election.term?.isValid() === true, "the last one still leads");
+    const last = await leaderInTraffic();
+    await eventually(() => last.election.term?.isValid() === true, "the last leader still has a valid term");
     print(gaps);
-    for (const [way, sights] of Object.entries(witness.ways)) {
-      const crowded = sights.filter(({ pods }) => pods.length > 1);
-      expect(crowded, `${way} reached two`).toEqual([]);
-      expect(sights.filter(({ pods }) => pods.length === 1).length).toBe(goings.length + 1);
+    for (const [gate, observations] of Object.entries(witness.gates)) {
+      const withTwo = observations.filter(({ pods }) => pods.length > 1);
+      expect(withTwo, `${gate} named two pods`).toEqual([]);
+      expect(observations.filter(({ pods }) => pods.length === 1).length).toBe(failovers.length + 1);
     }
   }, 240_000);
 });
 
-describe("a leader that is asked to go", () => {
-  it("is out of traffic in every way before its lease is released, and its successor holds the lease before it is in", async () => {
-    await set(2);
+describe("a leader that steps down", () => {
+  it("is out of traffic before it releases the lease, and its successor enters traffic after it acquired the lease", async () => {
+    await startReplicas(2);
     const rounds = 5;
     for (let round = 0; round < rounds; round++) {
-      const leader = await reached();
+      const leader = await leaderInTraffic();
       leader.election.stepDown({ cooldown: "1ms" });
-      await witness.until(() => witness.lease.at(-1)?.pods.join() !== leader.pod, "the lease is let go");
-      await witness.until(() => !witness.isReached(leader.pod), "somebody else");
+      await witness.until(() => witness.lease.at(-1)?.pods.join() !== leader.pod, "the release of the lease");
+      await witness.until(() => !witness.isOnlyPod(leader.pod), "another pod in traffic");
     }
-    await reached();
+    await leaderInTraffic();
     const releases = witness.lease.filter(({ pods }) => pods.length === 0);
     expect(releases.length).toBeGreaterThanOrEqual(rounds);
     const leaseAt = (revision: bigint) =>
-      witness.lease.filter((sight) => sight.revision <= revision).at(-1)?.pods ?? [];
-    for (const [way, sights] of Object.entries(witness.ways)) {
+      witness.lease.filter(({ revision: at }) => at <= revision).at(-1)?.pods ?? [];
+    for (const [gate, observations] of Object.entries(witness.gates)) {
       for (const release of releases) {
-        const before = sights.filter(({ revision }) => revision < release.revision).at(-1);
-        expect(before?.pods, `${way} when the lease was released`).toEqual([]);
+        const before = observations.filter(({ revision }) => revision < release.revision).at(-1);
+        expect(before?.pods, `${gate} when the lease was released`).toEqual([]);
       }
-      // Whoever is put into traffic holds the lease at that revision of the store.
-      for (const { pods, revision } of sights.filter(({ pods: [pod] }) => pod)) {
-        expect(leaseAt(revision), `${way} named ${pods}`).toEqual(pods);
+      // A pod that enters traffic holds the lease at that revision of the store.
+      for (const { pods, revision } of observations.filter(({ pods: [pod] }) => pod)) {
+        expect(leaseAt(revision), `${gate} named ${pods}`).toEqual(pods);
       }
     }
   }, 60_000);
 });
 
 function print(
-  gaps: readonly { going: Going; way: string; nobodyMs: number; untilReachedMs: number }[],
+  gaps: readonly { failover: Failover; gate: string; gapMs: number; takeoverMs: number }[],
 ): void {
   const where = connection.target.isSandbox ? "the sandbox" : "a real API server";
-  const lines = [`${goings.length} failovers on ${where}, milliseconds p50 / max:`];
-  for (const going of ["asked", "dead", "held up"] as const) {
-    for (const way of Object.keys(witness.ways)) {
-      const some = gaps.filter((gap) => gap.going === going && gap.way === way);
+  const lines = [`${failovers.length} failovers on ${where}, milliseconds p50 / max:`];
+  for (const failover of [stepDown, crash, delay]) {
+    for (const name of Object.keys(witness.gates)) {
+      const some = gaps.filter((gap) => gap.failover === failover && gap.gate === name);
       const figures = (pick: (gap: (typeof gaps)[number]) => number) => {
         const sorted = some.map(pick).sort((a, b) => a - b);
         return `${sorted[sorted.length >> 1]?.toFixed(0)} / ${sorted.at(-1)?.toFixed(0)}`;
       };
       lines.push(
-        `  ${going.padEnd(8)} ${way.padEnd(10)} nobody ${figures(({ nobodyMs }) => nobodyMs).padEnd(12)}` +
-          ` from the leader's going until the next one is reached ${figures(({ untilReachedMs }) => untilReachedMs)}`,
+        `  ${failover.padEnd(9)} ${name.padEnd(10)} no pod in traffic for ${figures(({ gapMs }) => gapMs).padEnd(12)}` +
+          ` successor in traffic after ${figures(({ takeoverMs }) => takeoverMs)}`,
       );
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A supervisor, its child and all the gates together: the child is ready, then it is in traffic; the child has stopped, then
- * it is out of traffic, then the lease is released. The child takes its time with both, so that another order would show.
+ * A supervisor, its child and all gates together. The order is: child ready, gates open; child stopped, gates closed, lease
+ * released. The child takes half a second to become ready and to stop, so that a wrong order would show.
  */
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,13 +14,13 @@ import { connectForLocks, type LockTarget } from "../../conformance/locks-target
 import { electionName, rules, timings } from "./replicas.ts";
 import { Witness } from "./witness.ts";
 
-/** Half a second to get ready and half a second to stop, and says when it was. */
+/** Logs when it is ready and when it has stopped. */
 const child = `
 const { appendFileSync, writeFileSync } = require("node:fs");
 const [log, ready] = process.argv.slice(1);
-const say = (what) => appendFileSync(log, what + " " + Date.now() + "\\n");
-setTimeout(() => { say("ready"); writeFileSync(ready, ""); }, 500);
-process.on("SIGTERM", () => setTimeout(() => { say("stopped"); process.exit(0); }, 500));
+const write = (what) => appendFileSync(log, what + " " + Date.now() + "\\n");
+setTimeout(() => { write("ready"); writeFileSync(ready, ""); }, 500);
+process.on("SIGTERM", () => setTimeout(() => { write("stopped"); process.exit(0); }, 500));
 setInterval(() => {}, 1000);
 `;
 
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("child ready, into traffic; child stopped, out of traffic, lease released", async () => {
+it("opens the gates after the child is ready, and closes them after it stopped and before the release", async () => {
   const { target } = connection;
   const namespace = await target.namespace();
   const kubeconfig = await connection.serviceAccount(namespace, rules);
@@ -82,25 +82,25 @@ it("child ready, into traffic; child stopped, out of traffic, lease released", a
   supervisor.on("error", ({ error }) => onError(error));
   const shutdown = new AbortController();
   const run = supervisor.run({ signal: shutdown.signal });
-  await witness.until(() => witness?.isReached("web-0") === true, "in traffic");
+  await witness.until(() => witness?.isOnlyPod("web-0") === true, "in traffic");
   const fileAtMs = (await stat(inTrafficFile)).mtimeMs;
   shutdown.abort();
   expect(await run).toMatchObject({ exitCode: 0, killed: false });
   await witness.until(() => witness?.lease.at(-1)?.pods.length === 0, "released");
-  const said = Object.fromEntries(
+  const times = Object.fromEntries(
     (await readFile(log, "utf8"))
       .trim()
       .split("\n")
       .map((line) => line.split(" ")),
   );
   await expect(stat(inTrafficFile)).rejects.toThrow("ENOENT");
-  expect(fileAtMs).toBeGreaterThanOrEqual(Number(said.ready) - 2);
-  for (const [way, sights] of Object.entries(witness.ways)) {
-    const [entered, left] = sights.filter(({ pods }, index) => pods.length > 0 || index > 0);
-    expect(entered?.wallMs, `${way} after the child was ready`).toBeGreaterThanOrEqual(Number(said.ready));
-    expect(left?.wallMs, `${way} after the child had stopped`).toBeGreaterThanOrEqual(Number(said.stopped));
+  expect(fileAtMs).toBeGreaterThanOrEqual(Number(times.ready) - 2);
+  for (const [gate, observations] of Object.entries(witness.gates)) {
+    const [entered, left] = observations.filter(({ pods }, index) => pods.length > 0 || index > 0);
+    expect(entered?.wallMs, `${gate} after the child was ready`).toBeGreaterThanOrEqual(Number(times.ready));
+    expect(left?.wallMs, `${gate} after the child had stopped`).toBeGreaterThanOrEqual(Number(times.stopped));
     const released = witness.lease.at(-1)?.revision ?? 0n;
-    expect(left?.revision, `${way} before the lease`).toBeLessThan(released);
+    expect(left?.revision, `${gate} before the lease`).toBeLessThan(released);
   }
   expect(errors).toEqual([]);
 }, 30_000);

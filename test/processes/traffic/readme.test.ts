@@ -1,4 +1,4 @@
-/** The program in the README of @tenure/traffic, as it stands but for its ports. */
+/** Runs the program in the README of @tenure/traffic. Only the namespace and the ports are replaced. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -29,12 +29,12 @@ it("puts its pod into traffic and takes it out again", async () => {
   const namespace = await target.namespace();
   const readme = readFileSync(join(root, "packages/traffic/README.md"), "utf8");
   const [, program = ""] = /```js\n([\s\S]*?)```/.exec(readme) ?? [];
-  const here = {
+  const replacements = {
     '"prod"': JSON.stringify(namespace),
     '":8080"': '"127.0.0.1:0"',
     "listen(3000)": "listen(0)",
   };
-  const adapted = Object.entries(here).reduce((text, [from, to]) => text.replace(from, to), program);
+  const adapted = Object.entries(replacements).reduce((text, [from, to]) => text.replace(from, to), program);
   await writeFile(join(folder, "program.mjs"), adapted);
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   const pods = `/api/v1/namespaces/${namespace}/pods`;
@@ -49,7 +49,7 @@ it("puts its pod into traffic and takes it out again", async () => {
   });
   const exit = once(child, "exit");
   try {
-    await eventually(async () => (await role()) === "leader", "its pod is labelled");
+    await eventually(async () => (await role()) === "leader", "the label leader on its pod");
     child.kill("SIGTERM");
     expect(await exit).toEqual([0, null]);
     expect(await role()).toBe("standby");

@@ -1,19 +1,11 @@
 /**
- * Replicas of one election in this process, each with its own connections and no more rights than it needs, which can be
- * asked to leave, be cut off as if they had died, and be held up so that what they sent arrives late.
+ * Replicas of one election in this process, each with its own connections and with only the permissions that it needs. A
+ * replica can leave gracefully, crash, or be delayed so that its requests arrive late.
  */
 import { Election, LeaseLock } from "@tenure/election";
 import { KubeClient, type KubeRequest, loadConfig, type WatchRequest } from "@tenure/kube";
-import {
-  endpointSlice,
-  endpointSliceRules,
-  inTraffic,
-  leaderConfigMap,
-  leaderConfigMapRules,
-  podLabel,
-  podLabelRules,
-  prepareGates,
-} from "@tenure/traffic";
+import { endpointSlice, inTraffic, leaderConfigMap, podLabel, prepareGates } from "@tenure/traffic";
+import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic/internal";
 import type { LockTarget } from "../../conformance/locks-target.ts";
 
 export const electionName = "web";
@@ -32,44 +24,44 @@ export const rules: readonly object[] = [
   ...leaderConfigMapRules(),
 ];
 
-/** Short, and long enough for a busy machine. */
+/** Short, but long enough for a busy machine. */
 export const timings = { leaseDuration: "3s", renewDeadline: "2s", retryPeriod: "500ms" };
 
-/** A client that can be stopped at the door: what was asked is sent later, whoever gave it up meanwhile. */
-class Link extends KubeClient {
-  #isHeld = false;
+/** A client that can hold its requests back and send them later, even if the caller no longer waits. */
+class DelayableClient extends KubeClient {
+  #isDelayed = false;
   #waiting: (() => void)[] = [];
 
-  hold(): void {
-    this.#isHeld = true;
+  delay(): void {
+    this.#isDelayed = true;
   }
 
-  letGo(): void {
-    this.#isHeld = false;
+  resume(): void {
+    this.#isDelayed = false;
     for (const go of this.#waiting.splice(0)) go();
   }
 
   override async request<T>(request: KubeRequest): Promise<T> {
-    if (!this.#isHeld) return super.request<T>(request);
+    if (!this.#isDelayed) return super.request<T>(request);
     const { signal, timeoutMs, ...rest } = request;
     const late = new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() =>
       super.request<T>(rest),
     );
     late.catch(() => {});
-    const givenUp = new Promise<never>((_, reject) => {
-      const end = () => reject(new Error("given up"));
+    const aborted = new Promise<never>((_, reject) => {
+      const end = () => reject(new Error("aborted"));
       signal?.addEventListener("abort", end, { once: true });
       setTimeout(end, timeoutMs ?? 10_000).unref();
     });
-    return Promise.race([late, givenUp]);
+    return Promise.race([late, aborted]);
   }
 
   override async watch<T>(request: WatchRequest<T>): Promise<void> {
-    // A held watch is silent, as one through a dead router is.
+    // A delayed watch is silent, as if a router had failed.
     await super.watch<T>({
       ...request,
       onEvent: (event) => {
-        if (!this.#isHeld) request.onEvent(event);
+        if (!this.#isDelayed) request.onEvent(event);
       },
     });
   }
@@ -81,12 +73,12 @@ export interface Replica {
   readonly election: Election;
   readonly errors: string[];
   readonly isLeading: boolean;
-  /** As SIGTERM does it. */
+  /** Like SIGTERM. */
   leave(): Promise<void>;
-  /** As SIGKILL does it: nothing of it is heard any more. */
+  /** Like SIGKILL: it sends nothing any more. */
   crash(): void;
-  hold(): void;
-  letGo(): void;
+  delay(): void;
+  resume(): void;
 }
 
 export async function startReplica(
@@ -101,9 +93,12 @@ export async function startReplica(
     metadata: { name: pod },
     spec: { containers: [{ name: "app", image: "app:1" }] },
   });
-  if (status !== 201) throw new Error(`cannot make pod ${pod}: ${JSON.stringify(body)}`);
-  const links = [1, 2].map(() => new Link(() => loadConfig({ kubeconfig }))) as [Link, Link];
-  const [forLock, client] = links;
+  if (status !== 201) throw new Error(`cannot create pod ${pod}: ${JSON.stringify(body)}`);
+  const clients = [1, 2].map(() => new DelayableClient(() => loadConfig({ kubeconfig }))) as [
+    DelayableClient,
+    DelayableClient,
+  ];
+  const [forLock, client] = clients;
   const errors: string[] = [];
   const onError = (error: Error) => void errors.push(error.message);
   const common = { client, namespace, pod, election: electionName, onError };
@@ -143,17 +138,17 @@ export async function startReplica(
     async leave() {
       shutdown.abort();
       await run;
-      for (const link of links) link.close();
+      for (const each of clients) each.close();
     },
     crash() {
-      for (const link of links) link.close();
+      for (const each of clients) each.close();
       shutdown.abort();
     },
-    hold() {
-      for (const link of links) link.hold();
+    delay() {
+      for (const each of clients) each.delay();
     },
-    letGo() {
-      for (const link of links) link.letGo();
+    resume() {
+      for (const each of clients) each.resume();
     },
   };
 }

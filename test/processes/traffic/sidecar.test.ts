@@ -1,6 +1,6 @@
 /**
- * examples/sidecar as processes: each replica is the built `tenure sidecar` and the application that asks it. Sidecars and
- * applications are killed and frozen; no two applications work at the same time.
+ * Runs examples/sidecar as processes: each replica is the built `tenure sidecar` and an application that uses it. The test
+ * kills and freezes sidecars; two applications must never work at the same time.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -82,10 +82,10 @@ const works = (replica: Replica, sinceMs = 0) =>
   replica.lines.some(({ what, at }) => what === "working" && at >= sinceMs);
 const lastWorkMs = (replica: Replica) => replica.lines.findLast(({ what }) => what === "working")?.at ?? 0;
 const firstWorkMs = (replica: Replica) => replica.lines.find(({ what }) => what === "working")?.at ?? 0;
-/** The longest that one piece of work of the example takes, and the printing of it. */
+/** The longest time that one step of work of the example takes, including its output. */
 const workMs = 100;
 
-async function two() {
+async function startTwo() {
   namespace = await connection.target.namespace();
   const a = await start("a");
   await eventually(() => works(a), "a works");
@@ -93,9 +93,9 @@ async function two() {
   return { a, b };
 }
 
-describe("an application beside a sidecar", () => {
-  it("works in one replica; a sidecar that is told to stop hands over after the application stopped", async () => {
-    const { a, b } = await two();
+describe("an application with a sidecar", () => {
+  it("works in one replica, and stops before its sidecar hands over on SIGTERM", async () => {
+    const { a, b } = await startTwo();
     a.sidecar.kill("SIGTERM");
     const [code] = await once(a.sidecar, "exit");
     expect(code).toBe(0);
@@ -105,16 +105,16 @@ describe("an application beside a sidecar", () => {
   });
 
   it.each(["SIGKILL", "SIGSTOP"] as const)(
-    "%s of the sidecar: its application stops by itself before the next one starts",
+    "stops before the next one starts after %s of its sidecar",
     async (signal) => {
-      const { a, b } = await two();
+      const { a, b } = await startTwo();
       a.sidecar.kill(signal);
       await eventually(() => works(b), "b works");
       expect(firstWorkMs(b) - lastWorkMs(a)).toBeGreaterThanOrEqual(workMs);
-      // Awake again, it finds that another one leads.
+      // A sidecar that continues must notice that another replica leads.
       const sinceMs = Date.now();
       a.sidecar.kill("SIGCONT");
-      await eventually(() => works(b, sinceMs + 1_000), "b works on");
+      await eventually(() => works(b, sinceMs + 1_000), "b keeps working");
       expect(works(a, sinceMs)).toBe(false);
       if (signal === "SIGSTOP") {
         const status = (await (await fetch(a.url)).json()) as { name: string };
@@ -125,7 +125,7 @@ describe("an application beside a sidecar", () => {
 });
 
 describe("examples/sidecar/deployment.yaml", () => {
-  it("is accepted by the API server, and grants what the sidecar needs", async () => {
+  it("is accepted by the API server, and grants the permissions that the sidecar needs", async () => {
     const documents = loadAll(readFileSync(join(root, "examples/sidecar/deployment.yaml"), "utf8")) as Body[];
     const target = connection.target;
     const where = await target.namespace();
@@ -142,7 +142,7 @@ describe("examples/sidecar/deployment.yaml", () => {
       ]);
     }
     const role = documents.find(({ kind }) => kind === "Role");
-    const { podLabelRules } = await import("@tenure/traffic");
+    const { podLabelRules } = await import("@tenure/traffic/internal");
     expect(role.rules).toEqual(expect.arrayContaining(podLabelRules()));
   });
 });

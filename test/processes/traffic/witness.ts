@@ -1,14 +1,13 @@
-/** Sees by watches who is in traffic, in each of three ways, and when; and who holds the lease. */
+/** Watches which pods are in traffic by each gate, and which pod holds the lease. */
 import { KubeClient, loadConfig } from "@tenure/kube";
 import type { Body } from "../../conformance/target.ts";
 import { electionName } from "./replicas.ts";
 
-export interface Sight {
+export interface Observation {
   readonly atMs: number;
   readonly wallMs: number;
-  /** Of the change, in the order of the whole store. */
+  /** The revision of the change, which orders all changes of the store. */
   readonly revision: bigint;
-  /** Which pods. */
   readonly pods: readonly string[];
 }
 
@@ -17,11 +16,11 @@ export class Witness {
   readonly #controller = new AbortController();
   readonly #ends: Promise<void>[] = [];
   readonly #waiting = new Set<() => void>();
-  readonly label: Sight[] = [];
-  readonly slice: Sight[] = [];
-  readonly configMap: Sight[] = [];
-  /** The lease's holder. */
-  readonly lease: Sight[] = [];
+  readonly label: Observation[] = [];
+  readonly slice: Observation[] = [];
+  readonly configMap: Observation[] = [];
+  /** The holder of the lease. */
+  readonly lease: Observation[] = [];
 
   constructor(kubeconfig: string) {
     this.#client = new KubeClient(() => loadConfig({ kubeconfig }));
@@ -56,41 +55,41 @@ export class Witness {
     ]);
   }
 
-  /** The three ways of traffic. */
-  get ways(): Readonly<Record<string, Sight[]>> {
+  /** The observations of each gate. */
+  get gates(): Readonly<Record<string, Observation[]>> {
     return { label: this.label, slice: this.slice, configMap: this.configMap };
   }
 
-  /** Waits until it is so, which is looked at whenever something changed. */
-  async until(isSo: () => boolean, what: string, withinMs = 20_000): Promise<void> {
+  /** Waits until the condition holds. It is checked after every change. */
+  async until(condition: () => boolean, description: string, withinMs = 20_000): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
       };
-      const look = () => {
-        if (!isSo()) return;
+      const check = () => {
+        if (!condition()) return;
         end();
         resolve();
       };
       const timer = setTimeout(() => {
         end();
-        reject(new Error(`it did not come to this within ${withinMs} ms: ${what}; ${this.last()}`));
+        reject(new Error(`not seen within ${withinMs} ms: ${description}; ${this.last()}`));
       }, withinMs);
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 
-  /** In every way that pod, and no other. */
-  isReached(pod: string): boolean {
-    return Object.values(this.ways).every((sights) => sights.at(-1)?.pods.join() === pod);
+  /** Whether every gate names this pod and no other. */
+  isOnlyPod(pod: string): boolean {
+    return Object.values(this.gates).every((observations) => observations.at(-1)?.pods.join() === pod);
   }
 
   last(): string {
-    const all = { ...this.ways, lease: this.lease };
+    const all = { ...this.gates, lease: this.lease };
     return Object.entries(all)
-      .map(([way, sights]) => `${way}: ${sights.at(-1)?.pods.join("+") || "nobody"}`)
+      .map(([name, observations]) => `${name}: ${observations.at(-1)?.pods.join("+") || "nobody"}`)
       .join(", ");
   }
 
@@ -101,10 +100,10 @@ export class Witness {
   }
 
   async #follow(
-    sights: Sight[],
+    observations: Observation[],
     path: string,
     query: Record<string, string>,
-    look: (objects: Body[]) => string[],
+    podsOf: (objects: Body[]) => string[],
   ): Promise<void> {
     const objects = new Map<string, Body>();
     await new Promise<void>((resolve) => {
@@ -117,10 +116,10 @@ export class Witness {
         onEvent: ({ type, object }) => {
           if (type === "DELETED") objects.delete(object.metadata.name);
           else objects.set(object.metadata.name, object);
-          const pods = look([...objects.values()]);
-          if (pods.join() !== (sights.at(-1)?.pods ?? []).join()) {
+          const pods = podsOf([...objects.values()]);
+          if (pods.join() !== (observations.at(-1)?.pods ?? []).join()) {
             const revision = BigInt(object.metadata.resourceVersion);
-            sights.push({ atMs: performance.now(), wallMs: Date.now(), revision, pods });
+            observations.push({ atMs: performance.now(), wallMs: Date.now(), revision, pods });
           }
           for (const wake of [...this.#waiting]) wake();
         },

@@ -1,7 +1,7 @@
 /** docs/reference says what the commands declare. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { metricsCatalogue } from "@tenure/status";
+import { metricsCatalogue } from "@tenure/status/internal";
 import { describe, expect, test } from "vitest";
 import type { Platform } from "../../../packages/cli/src/platform.ts";
 import { declareProgram } from "../../../packages/cli/src/run.ts";

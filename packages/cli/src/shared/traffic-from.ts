@@ -4,14 +4,13 @@ import { describeProblems } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
   PrometheusMetrics,
-  parseListenAddress,
   type ReadyMode,
-  readyModes,
   StatusError,
   type StatusServer,
   type StatusSource,
   startStatusServer,
 } from "@tenure/status";
+import { parseListenAddress, readyModes } from "@tenure/status/internal";
 import type { Supervisor } from "@tenure/supervisor";
 import {
   endpointSlice,

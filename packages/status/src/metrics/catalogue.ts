@@ -1,9 +1,9 @@
-/** Every metric there is, as data: what is exported and what the docs say are one and the same. */
+/** All metrics as data. The exporter and the documentation both use this list. */
 
-export interface MetricEntry {
+interface MetricEntry {
   readonly name: string;
   readonly type: "gauge" | "counter" | "histogram";
-  /** Beside `name`, the election's. */
+  /** In addition to `name`, the name of the election. */
   readonly labels: readonly string[];
   readonly help: string;
 }
@@ -13,19 +13,19 @@ export const metricsCatalogue = [
     name: "leader_election_master_status",
     type: "gauge",
     labels: [],
-    help: "1 while this replica serves a term, else 0; as client-go has it.",
+    help: "1 while this replica has a term, otherwise 0. Same meaning as in client-go.",
   },
   {
     name: "leader_election_slowpath_total",
     type: "counter",
     labels: [],
-    help: "Reads of the lock by a leader that could not renew it with one write; as client-go has it.",
+    help: "Reads of the lock by a leader that could not renew it with a single write. Same meaning as in client-go.",
   },
   {
     name: "tenure_terms_total",
     type: "counter",
     labels: [],
-    help: "Terms that this replica began.",
+    help: "Terms that this replica started.",
   },
   {
     name: "tenure_handovers_total",
@@ -43,49 +43,49 @@ export const metricsCatalogue = [
     name: "tenure_handover_duration_seconds",
     type: "histogram",
     labels: [],
-    help: "From the moment that a term was to end on purpose until its lock was released: stopping the work, mostly.",
+    help: "Time from the request to end a term until its lock was released. Most of it is the time to stop the work.",
   },
   {
     name: "tenure_leaderless_seconds",
     type: "histogram",
     labels: [],
-    help: "How long nobody led between two leaders, as this replica saw it.",
+    help: "Time without a leader between two leaders, as seen by this replica.",
   },
   {
     name: "tenure_lock_request_duration_seconds",
     type: "histogram",
     labels: ["operation"],
-    help: "How long the lock took to answer: read, acquire, renew, release.",
+    help: "Duration of requests to the lock, by operation: read, acquire, renew, release.",
   },
   {
     name: "tenure_lock_request_failures_total",
     type: "counter",
     labels: ["operation", "kind"],
-    help: "Requests to the lock that failed, by kind of failure.",
+    help: "Failed requests to the lock, by operation and kind of failure.",
   },
   {
     name: "tenure_lease_remaining_seconds",
     type: "gauge",
     labels: [],
-    help: "How long this leader may go on without another renewal; 0 for a follower.",
+    help: "Time until the term of this leader expires without another renewal; 0 for a follower.",
   },
   {
     name: "tenure_healthy",
     type: "gauge",
     labels: [],
-    help: "1 while /healthz says ok, else 0.",
+    help: "1 while /healthz reports ok, otherwise 0.",
   },
   {
     name: "tenure_phase",
     type: "gauge",
     labels: ["phase"],
-    help: "1 for the phase that this replica is in, 0 for the others.",
+    help: "1 for the current phase of this replica, 0 for all other phases.",
   },
   {
     name: "tenure_child_restarts_total",
     type: "counter",
     labels: [],
-    help: "Restarts of the child that its supervisor counts.",
+    help: "Restarts of the child process, as counted by its supervisor.",
   },
 ] as const satisfies readonly MetricEntry[];
 

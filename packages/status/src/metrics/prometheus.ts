@@ -1,18 +1,17 @@
 /**
- * The figures of an election for Prometheus. prom-client is loaded only when one of these is made, and its registry is not
- * the global one: an application that has metrics of its own keeps them apart.
+ * The metrics of an election for Prometheus. prom-client is loaded only when an instance is created. Each instance has its
+ * own registry instead of the global one, so that it does not mix with the metrics of the application.
  */
-
-import { type Clock, systemClock } from "@tenure/base";
+import { type Clock, onAbort, systemClock } from "@tenure/base";
 import type { ElectionMetrics, EndReason, Failure } from "@tenure/election";
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { StatusSource } from "../source.ts";
 import { type MetricName, metricsCatalogue } from "./catalogue.ts";
 
 export interface PrometheusOptions {
-  /** The election's name, for the label `name`. */
+  /** The name of the election, for the label `name`. */
   readonly name: string;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
@@ -21,9 +20,9 @@ type Metric = Counter | Gauge | Histogram;
 const losses: readonly EndReason[] = ["renew-deadline", "taken-over", "lock-deleted", "overwritten"];
 const handovers: readonly EndReason[] = ["step-down", "shutdown", "work-ended"];
 const phases = ["follower", "pre-leader", "leader", "pre-follower", "terminating"];
-/** A lock answers in milliseconds, or not before its time-out. */
+/** In seconds. A lock responds within milliseconds, or only after its time-out. */
 const requestBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** From a release that was at hand to work that took its 25 seconds to stop, or a lease that had to expire. */
+/** In seconds. From an immediate release to work that takes 25 s to stop, or a lease that has to expire. */
 const handoverBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
 export class PrometheusMetrics implements ElectionMetrics {
@@ -46,7 +45,7 @@ export class PrometheusMetrics implements ElectionMetrics {
     this.#name = name;
     this.#clock = clock;
     this.contentType = registry.contentType;
-    // Counters that are there from the start can be alerted on by their increase.
+    // A counter that starts at 0 can be used in an alert on its increase.
     for (const reason of losses) this.#counter("tenure_losses_total").inc({ name, reason }, 0);
     for (const reason of handovers) this.#counter("tenure_handovers_total").inc({ name, reason }, 0);
     for (const metric of ["leader_election_slowpath_total", "tenure_terms_total"] as const)
@@ -72,17 +71,19 @@ export class PrometheusMetrics implements ElectionMetrics {
     return new PrometheusMetrics(registry, metrics, options);
   }
 
-  /** Follows an election, beyond what it tells by itself. The result ends it. */
+  /** Derives further metrics from the events of an election. The returned function stops that. */
   observe(source: StatusSource): () => void {
     this.#source = source;
     const { election } = source;
     const nowMs = () => this.#clock.now().monoMs;
     let endingAtMs: number | undefined;
     let leaderlessAtMs: number | undefined;
-    const endings = [
+    const cleanups = [
       election.on("term-started", ({ term }) => {
         endingAtMs = undefined;
-        term.signal.addEventListener("abort", () => (endingAtMs = nowMs()), { once: true });
+        onAbort(term.signal, () => {
+          endingAtMs = nowMs();
+        });
       }),
       election.on("term-ended", ({ released }) => {
         if (released && endingAtMs !== undefined)
@@ -97,12 +98,12 @@ export class PrometheusMetrics implements ElectionMetrics {
       }),
     ];
     return () => {
-      for (const end of endings) end();
+      for (const cleanup of cleanups) cleanup();
     };
   }
 
   async render(): Promise<string> {
-    this.#look();
+    this.#readSource();
     return this.#registry.metrics();
   }
 
@@ -130,8 +131,8 @@ export class PrometheusMetrics implements ElectionMetrics {
     this.#counter("tenure_lock_request_failures_total").inc({ name: this.#name, operation, kind });
   }
 
-  /** What is asked for rather than told. */
-  #look(): void {
+  /** Sets the metrics that no event reports. */
+  #readSource(): void {
     const source = this.#source;
     if (!source) return;
     const { election } = source;
@@ -143,7 +144,7 @@ export class PrometheusMetrics implements ElectionMetrics {
     const current = source.phase?.() ?? (isLeader ? "leader" : term ? "pre-follower" : "follower");
     for (const phase of phases) this.#gauge("tenure_phase").set({ name, phase }, phase === current ? 1 : 0);
     const restarts = source.child?.().restarts ?? 0;
-    // A supervisor may count anew with every term; a counter only grows.
+    // A supervisor may start counting again with every term, but a counter must not decrease.
     const more = restarts >= this.#childRestarts ? restarts - this.#childRestarts : restarts;
     this.#childRestarts = restarts;
     this.#counter("tenure_child_restarts_total").inc({ name }, more);

@@ -1,4 +1,4 @@
-/** Requests as the status server gets them, good and bad. For tests. */
+/** For tests: valid and invalid requests to a status server. */
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 
@@ -8,20 +8,20 @@ export interface Answer {
   readonly body: string;
 }
 
-export async function ask(
+export async function sendRequest(
   address: string,
   path: string,
   options: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<Answer> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    send(address, path, options, resolve).on("error", reject);
+    startRequest(address, path, options, resolve).on("error", reject);
   });
   let body = "";
   for await (const chunk of response) body += chunk;
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-function send(
+function startRequest(
   address: string,
   path: string,
   {
@@ -41,19 +41,19 @@ function send(
 
 export interface Events {
   readonly status: number;
-  /** The events so far: their names. */
+  /** The names of the events received so far. */
   readonly names: string[];
   readonly data: { readonly [field: string]: unknown }[];
   readonly comments: string[];
-  /** Waits for so many of them. */
+  /** Waits until this many events have been received. */
   until(count: number): Promise<void>;
   readonly ended: Promise<void>;
   close(): void;
 }
 
-export async function listenTo(address: string, path = "/events"): Promise<Events> {
+export async function openEventStream(address: string, path = "/events"): Promise<Events> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    send(address, path, {}, resolve).on("error", reject);
+    startRequest(address, path, {}, resolve).on("error", reject);
   });
   const names: string[] = [];
   const data: { [field: string]: unknown }[] = [];
@@ -92,7 +92,7 @@ export async function listenTo(address: string, path = "/events"): Promise<Event
   };
 }
 
-/** A socket that sends what it is told, and no more. */
+/** A TCP connection that sends only what the test writes. */
 export function rawSocket(address: string): Promise<Socket & { received: string; ended: Promise<void> }> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {

@@ -1,13 +1,13 @@
 /**
- * Follows who is named in a ConfigMap by watching it: the manual way, in milliseconds rather than the kubelet's minute.
- * While the API server cannot be reached, the name that was last seen stands: a person chose it, and nobody else can be
- * told either. Not promised: mutual exclusion; a pod that is cut off goes on as it was.
+ * Follows the pod that a person names in a ConfigMap, by a watch: a change arrives within milliseconds, where a mounted
+ * file takes up to a minute. While the API server cannot be reached, the last name stays in force: a person chose it, and
+ * no other pod can learn a new one either.
+ * Not promised: mutual exclusion. A pod that is cut off from the API server keeps its state.
  */
 import { type KubeClient, KubeError } from "@tenure/kube";
-import { TrafficError } from "../errors.ts";
 import { defaultConfigMap, defaultConfigMapKey } from "../gates/leader-config-map.ts";
-import { nameProblem } from "../names.ts";
-import { Follower, type FollowOptions } from "./named.ts";
+import { nameProblem, rejectProblems } from "../names.ts";
+import { Follower, type FollowOptions } from "./follower.ts";
 
 export interface FollowConfigMapOptions extends FollowOptions {
   readonly client: Pick<KubeClient, "request" | "watch">;
@@ -22,36 +22,34 @@ interface ConfigMap {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** The API server sends a bookmark about every minute; a stream that is silent for longer is dead. */
+/** The API server sends a bookmark about every minute. A stream that is silent for longer is dead. */
 const silentWatchMs = 150_000;
 
-/** Resolves when the signal has aborted. A ConfigMap that is not there names nobody. */
+/** Resolves after the signal has aborted. A ConfigMap that does not exist names no pod. */
 export async function followConfigMap(options: FollowConfigMapOptions): Promise<void> {
   const { client, namespace, name = defaultConfigMap, key = defaultConfigMapKey, signal } = options;
-  const problems = [
+  rejectProblems("follow the ConfigMap", [
     nameProblem("namespace", namespace),
     nameProblem("the name of the ConfigMap", name),
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0)
-    throw new TrafficError("InvalidOptions", `Cannot follow the ConfigMap: ${problems.join("; ")}.`);
+  ]);
   const follower = new Follower(options);
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
-  // What is heard is acted on in that order, for an event may come while a file is being written.
+  // Updates run one after the other, in the order of arrival: an event may arrive while the ready file is being written.
   let last: Promise<void> = Promise.resolve();
   let events = 0;
-  const heard = (object: ConfigMap | undefined) => {
-    last = last.then(() => follower.heard(object?.data?.[key]));
+  const update = (object: ConfigMap | undefined) => {
+    last = last.then(() => follower.update(object?.data?.[key]));
   };
   const read = async () => {
     const before = events;
     try {
       const found = await client.request<ConfigMap>({ method: "GET", path: `${path}/${name}`, signal });
-      // An event that came meanwhile is newer than the answer may be.
-      if (events === before) heard(found);
+      // An event that arrived during the request may be newer than the response.
+      if (events === before) update(found);
     } catch (error) {
       if (error instanceof KubeError && error.code === "NotFound") {
-        if (events === before) heard(undefined);
-      } else if (!signal.aborted) follower.failed(error);
+        if (events === before) update(undefined);
+      } else if (!signal.aborted) follower.report(error);
     }
   };
   await client.watch<ConfigMap>({
@@ -60,15 +58,15 @@ export async function followConfigMap(options: FollowConfigMapOptions): Promise<
     signal,
     idleMs: silentWatchMs,
     onUp: ({ resumed }) => {
-      // A ConfigMap that is not there, or that was deleted while nobody watched, is not told of.
+      // A new watch sends no event for a ConfigMap that does not exist or was deleted before the watch started.
       if (!resumed) void read();
     },
-    onDown: (error) => follower.failed(error),
+    onDown: (error) => follower.report(error),
     onEvent: ({ type, object }) => {
       events += 1;
-      heard(type === "DELETED" ? undefined : object);
+      update(type === "DELETED" ? undefined : object);
     },
   });
   await last;
-  await follower.end();
+  await follower.stop();
 }

@@ -1,62 +1,51 @@
 /**
- * Follows who is named in a file, such as a mounted ConfigMap that a person edits: the manual way.
- * Not promised: mutual exclusion. The kubelet updates such a file within about a minute, in each pod at its own time, so
- * that for so long two pods may both be named, or none. An election has no such time.
+ * Follows the pod that a person names in a file, for example in a mounted ConfigMap.
+ * Not promised: mutual exclusion. The kubelet updates a mounted file within about a minute, in each pod at a different
+ * time. During that minute two pods may both be named, or none. An election has no such window.
  */
 import { readFile } from "node:fs/promises";
-import type { Clock } from "@tenure/base";
-import { messageOf, TrafficError } from "../errors.ts";
-import { systemClock } from "../platform.ts";
-import { Follower, type FollowOptions } from "./named.ts";
+import { type Clock, messageOf, sleep, systemClock } from "@tenure/base";
+import { TrafficError } from "../errors.ts";
+import { Follower, type FollowOptions } from "./follower.ts";
 
 export interface FollowFileOptions extends FollowOptions {
   /** @default "/config/leader" */
   readonly path?: string;
-  /** How often it is read: a mounted file is replaced behind a link, of which no watch tells reliably. @default 1_000 */
+  /**
+   * How often the file is read. A mounted file is replaced by moving a symbolic link, which no file watch reports
+   * reliably. @default 1_000
+   */
   readonly intervalMs?: number;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
-export const defaultFollowedFile = "/config/leader";
+const defaultPath = "/config/leader";
 const defaultIntervalMs = 1_000;
 
-/** Resolves when the signal has aborted. A file that is not there names nobody. */
+/** Resolves after the signal has aborted. A file that cannot be read names no pod. */
 export async function followFile(options: FollowFileOptions): Promise<void> {
-  const { path = defaultFollowedFile, intervalMs = defaultIntervalMs, clock = systemClock, signal } = options;
+  const { path = defaultPath, intervalMs = defaultIntervalMs, clock = systemClock, signal } = options;
   const follower = new Follower(options);
-  let trouble: string | undefined;
+  let lastError: string | undefined;
   while (!signal.aborted) {
     try {
-      await follower.heard(await readFile(path, "utf8"));
-      trouble = undefined;
+      await follower.update(await readFile(path, "utf8"));
+      lastError = undefined;
     } catch (error) {
-      // Who cannot tell is not named.
-      await follower.heard(undefined);
+      // A pod that cannot read the name must not receive traffic.
+      await follower.update(undefined);
       const message = messageOf(error);
-      if (message !== trouble) {
-        follower.failed(
-          new TrafficError("CannotFollow", `Cannot read who is named from ${path}: ${message}.`, {
+      if (message !== lastError) {
+        follower.report(
+          new TrafficError("CannotFollow", `Cannot read the name of the pod from ${path}: ${message}.`, {
             cause: error,
           }),
         );
       }
-      trouble = message;
+      lastError = message;
     }
-    await pause(clock, intervalMs, signal);
+    await sleep(clock, intervalMs, signal);
   }
-  await follower.end();
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.at(clock.now().monoMs + ms, end);
-    signal.addEventListener("abort", end, { once: true });
-  });
+  await follower.stop();
 }

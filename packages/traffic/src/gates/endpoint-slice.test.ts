@@ -21,7 +21,7 @@ const gateOf = (options: Partial<EndpointSliceOptions> = {}) =>
   });
 const slice = () => cluster.get(slices(namespace, "web-leader"));
 
-it("is one slice of the Service with one ready endpoint, which is the pod, and goes with the Service", async () => {
+it("writes one slice with the pod as its only ready endpoint, owned by the Service", async () => {
   await cluster.addService("web", {
     ports: [
       { name: "http", port: 80, targetPort: 8080, appProtocol: "http" },
@@ -51,14 +51,16 @@ it("is one slice of the Service with one ready endpoint, which is the pod, and g
   ]);
 });
 
-it("speaks IPv6, and does not mix the two", async () => {
+it("supports IPv6, and rejects a slice of the other address family", async () => {
   await cluster.addService("web");
   await gateOf({ address: "fd00::1" }).open(newTerm(5));
   expect((await slice()).addressType).toBe("IPv6");
-  await expect(gateOf().open(newTerm(9))).rejects.toThrow("its addresses are IPv6, that of this pod is IPv4");
+  await expect(gateOf().open(newTerm(9))).rejects.toThrow(
+    "its address type is IPv6, which cannot be changed, but the address of this pod is IPv4",
+  );
 });
 
-it("follows the ports of the Service from one opening to the next", async () => {
+it("reads the ports of the Service at every opening", async () => {
   await cluster.addService("web");
   const gate = gateOf();
   await gate.open(newTerm(5));
@@ -71,28 +73,28 @@ it("follows the ports of the Service from one opening to the next", async () => 
 });
 
 it.each([
-  ["there is none", undefined, "there is no Service prod/web. Create it, without a selector."],
+  ["it does not exist", undefined, "the Service prod/web does not exist. Create it without a selector."],
   [
     "it has a selector",
     { selector: { app: "web" }, ports: [{ port: 80 }] },
-    'has a selector ({"app":"web"}), by which Kubernetes adds every ready pod. Remove spec.selector',
+    'has a selector ({"app":"web"}), so Kubernetes adds every ready pod. Remove spec.selector',
   ],
   [
-    "it is an ExternalName",
+    "its type is ExternalName",
     { type: "ExternalName", externalName: "example.com" },
-    "is an ExternalName, which has no endpoints",
+    "has the type ExternalName and therefore no endpoints",
   ],
   [
     "its targetPort is a name",
     { ports: [{ port: 80, targetPort: "http" }] },
-    'its port 80 goes to the container port named "http": give the number, 80=NUMBER',
+    'port 80 targets the named container port "http"; give its number as 80=NUMBER',
   ],
-])("a Service that will not do is refused before any election: %s", async (_what, spec, message) => {
+])("rejects an unusable Service before the election: %s", async (_what, spec, message) => {
   if (spec) await cluster.addService("web", spec);
   await expect(gateOf().prepare?.()).rejects.toThrow(message);
 });
 
-it("takes the number of a port that has a name", async () => {
+it("uses the given number for a named target port", async () => {
   await cluster.addService("web", { ports: [{ name: "web", port: 80, targetPort: "http" }] });
   await gateOf({ ports: { web: 8080 } }).open(newTerm(5));
   expect((await slice()).ports).toMatchObject([{ name: "web", port: 8080 }]);
@@ -100,7 +102,7 @@ it("takes the number of a port that has a name", async () => {
   expect((await slice()).ports).toMatchObject([{ name: "web", port: 8081 }]);
 });
 
-it("leaves a slice alone that Kubernetes or a person made", async () => {
+it("does not change a slice that something else manages", async () => {
   await cluster.addService("web");
   await cluster.client.request({
     method: "POST",
@@ -118,7 +120,7 @@ it("leaves a slice alone that Kubernetes or a person made", async () => {
   expect((await slice()).endpoints).toMatchObject([{ addresses: ["10.0.0.7"] }]);
 });
 
-it("names that cannot be names, and an address that is none, are refused at once, all of them", () => {
+it("reports all invalid names and an invalid address together", () => {
   expect(() => gateOf({ service: "Web", address: "localhost" })).toThrow(
     /service must be .*; the name of the slice must be .*; address must be the IP address of the pod.*"localhost"/,
   );

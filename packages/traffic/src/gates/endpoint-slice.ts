@@ -1,32 +1,32 @@
 /**
- * The leader as the one endpoint of a Service without a selector: clients keep the Service's address, every replica can be
- * Ready, and no rollout waits for a standby. Upholds: one slice with at most one endpoint; a zombie never puts itself back;
- * closing empties it only while it is still ours.
- * Not promised: how soon kube-proxy and clients follow, and connections that are open already stay. After a crash the dead
- * leader's address stays until its successor has replaced it.
+ * Makes the leader the only endpoint of a Service without a selector. Clients keep the address of the Service, every
+ * replica can be Ready, and no rollout waits for a standby. Guarantees: one slice with at most one endpoint; a stale leader
+ * never adds itself again; closing empties the slice only if no later term has written it.
+ * Not promised: how soon kube-proxy and clients follow. Open connections stay open. After a crash, the slice contains the
+ * address of the dead leader until its successor replaces it.
  */
 import { isIP } from "node:net";
+import { quote, systemClock } from "@tenure/base";
 import { TrafficError } from "../errors.ts";
 import type { Gate } from "../gate.ts";
-import { electionLabel, electionLabelValue, managedBy, nameProblem } from "../names.ts";
-import { systemClock } from "../platform.ts";
+import { electionLabel, electionLabelValue, managedBy, nameProblem, rejectProblems } from "../names.ts";
 import { type FencedKind, FencedObject } from "./fenced-object.ts";
 import { type Call, KubeGate, type KubeGateOptions } from "./kube-gate.ts";
 import { find, type KubeObject } from "./objects.ts";
 import { type GivenPorts, portsFrom, type ServiceSpec, type SlicePort } from "./service-ports.ts";
 
 export interface EndpointSliceOptions extends KubeGateOptions {
-  /** The Service; it must have no selector, or Kubernetes itself adds every ready pod beside the leader. */
+  /** The Service. It must have no selector: with one, Kubernetes adds every ready pod. */
   readonly service: string;
-  /** This pod's name. */
+  /** The name of this pod. */
   readonly pod: string;
-  /** This pod's IP address: $POD_IP by the downward API (status.podIP). */
+  /** The IP address of this pod: $POD_IP, set with the downward API (status.podIP). */
   readonly address: string;
-  /** The election's name: two elections must not share a slice. */
+  /** The name of the election. Two elections cannot share a slice. */
   readonly election: string;
-  /** Ports of the pod where the Service's targetPort does not say them: it may be a name. @default as the Service says */
+  /** The port numbers of the pod, needed where the Service has a named targetPort. @default those of the Service */
   readonly ports?: GivenPorts;
-  /** The name of the slice. @default the Service's name with -leader behind it */
+  /** The name of the slice. @default the name of the Service, followed by `-leader` */
   readonly name?: string;
   /** @default unknown */
   readonly nodeName?: string;
@@ -43,20 +43,23 @@ export function defaultSliceName(service: string): string {
 
 export function endpointSlice(options: EndpointSliceOptions): Gate {
   const { namespace, service, pod, address, name = defaultSliceName(service) } = options;
-  const problems = [
+  rejectProblems("write an EndpointSlice", [
     nameProblem("namespace", namespace),
     nameProblem("service", service),
     nameProblem("pod", pod),
     nameProblem("the name of the slice", name),
     isIP(address) === 0
-      ? `address must be the IP address of the pod, as POD_IP has it by the downward API: ${JSON.stringify(address)}`
+      ? {
+          field: "address",
+          rule: "must be the IP address of the pod",
+          value: quote(address),
+          fix: "set POD_IP with the downward API (status.podIP)",
+        }
       : undefined,
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0)
-    throw new TrafficError("InvalidOptions", `Cannot write an EndpointSlice: ${problems.join("; ")}.`);
+  ]);
   const clock = options.clock ?? systemClock;
-  const place = new FencedObject(sliceKind({ ...options, name }), () => clock.now().wallMs);
-  return new KubeGate(`EndpointSlice ${name}`, place, options);
+  const backend = new FencedObject(sliceKind({ ...options, name }), () => clock.now().wallMs);
+  return new KubeGate(`EndpointSlice ${name}`, backend, options);
 }
 
 function sliceKind(options: EndpointSliceOptions & { readonly name: string }): FencedKind {
@@ -80,20 +83,20 @@ function sliceKind(options: EndpointSliceOptions & { readonly name: string }): F
     async prepare(call) {
       const found = await readService(call, namespace, service);
       ports = portsFrom(found.spec as ServiceSpec, options.ports, `Service ${namespace}/${service}`);
-      // The slice goes when the Service does.
+      // Kubernetes deletes the slice together with the Service.
       owner = { apiVersion: "v1", kind: "Service", name: service, uid: found.metadata.uid };
     },
     accept(object) {
       const { labels = {} } = object.metadata;
       const why =
         labels[managedByLabel] !== managedBy
-          ? `it is managed by ${labels[managedByLabel] ?? "somebody else"} (label ${managedByLabel})`
+          ? `it is managed by ${labels[managedByLabel] ?? "another controller"} (label ${managedByLabel})`
           : labels[electionLabel] !== election
             ? `it belongs to the election ${labels[electionLabel]} (label ${electionLabel})`
             : labels[serviceNameLabel] !== service
               ? `it belongs to the Service ${labels[serviceNameLabel]} (label ${serviceNameLabel})`
               : object.addressType !== addressType
-                ? `its addresses are ${object.addressType}, that of this pod is ${addressType}, and Kubernetes lets nobody change that`
+                ? `its address type is ${object.addressType}, which cannot be changed, but the address of this pod is ${addressType}`
                 : undefined;
       if (why)
         throw new TrafficError("Taken", `Cannot use the ${what}: ${why}. Delete it, or choose another name.`);
@@ -123,21 +126,21 @@ async function readService(call: Call, namespace: string, service: string): Prom
   if (!found) {
     throw new TrafficError(
       "CannotOpen",
-      `Cannot route to the leader: there is no Service ${namespace}/${service}. Create it, without a selector.`,
+      `Cannot route to the leader: the Service ${namespace}/${service} does not exist. Create it without a selector.`,
     );
   }
   const { selector, type } = found.spec as ServiceSpec;
   if (Object.keys(selector ?? {}).length > 0) {
     throw new TrafficError(
       "CannotOpen",
-      `Cannot route to the leader alone: the Service ${namespace}/${service} has a selector (${JSON.stringify(selector)}), by which ` +
-        "Kubernetes adds every ready pod. Remove spec.selector, or let the selector ask for tenure.dev/role: leader and use the pod label.",
+      `Cannot route to the leader only: the Service ${namespace}/${service} has a selector (${JSON.stringify(selector)}), so Kubernetes adds ` +
+        "every ready pod. Remove spec.selector, or add tenure.dev/role: leader to the selector and use the pod label instead.",
     );
   }
   if (type === "ExternalName") {
     throw new TrafficError(
       "CannotOpen",
-      `Cannot route to the leader: the Service ${namespace}/${service} is an ExternalName, which has no endpoints.`,
+      `Cannot route to the leader: the Service ${namespace}/${service} has the type ExternalName and therefore no endpoints.`,
     );
   }
   return found;

@@ -1,4 +1,4 @@
-/** What an EndpointSlice and a ConfigMap have in common as gates. */
+/** The behaviour that the EndpointSlice gate and the ConfigMap gate share. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gate } from "../gate.ts";
 import { endpointSliceRules, leaderConfigMapRules } from "../rbac.ts";
@@ -6,7 +6,7 @@ import {
   type Any,
   type Cluster,
   configMaps,
-  FrozenClient,
+  HoldingClient,
   newTerm,
   slices,
   startCluster,
@@ -25,9 +25,9 @@ interface Kind {
   readonly path: string;
   readonly rules: readonly object[];
   make(pod: string, options: KubeGateOptions & { readonly election: string }): Gate;
-  /** Which pod it names. */
+  /** The pod that the object names. */
   named(object: Any): string;
-  /** What somebody with an editor does. */
+  /** A change by hand. */
   readonly edited: object;
 }
 
@@ -68,12 +68,12 @@ describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
       ...options,
     });
   const read = () => cluster.get(path);
-  const said = async () => {
+  const firstError = async () => {
     await expect.poll(() => errors.length, { timeout: 5_000 }).toBeGreaterThan(0);
     return errors[0];
   };
 
-  it("names the leader while it is open, and nobody afterwards", async () => {
+  it("names the leader while the gate is open, and no pod afterwards", async () => {
     const a = gateOf("a");
     await a.prepare?.();
     await a.open(newTerm(5));
@@ -83,82 +83,84 @@ describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
     await a.close();
   });
 
-  it("names its successor after a crash, with a higher token", async () => {
+  it("names the successor after a crash, with a higher token", async () => {
     await gateOf("a").open(newTerm(5));
     await gateOf("b").open(newTerm(9));
     const object = await read();
     expect([named(object), object.metadata.annotations["tenure.dev/token"]]).toEqual(["b", "9"]);
   });
 
-  it("a zombie never puts itself back: not by opening, nor at a renewal, nor by closing", async () => {
+  it("never names a stale leader again: not by opening, at a renewal or by closing", async () => {
     const a = gateOf("a");
     await a.open(newTerm(5));
     await gateOf("b").open(newTerm(9));
     a.renewed?.(newTerm(5));
-    expect(await said()).toContain("a later term was there already (its token is 9, that of this term 5)");
+    expect(await firstError()).toContain(
+      "a later term has already written it (its token is 9, the token of this term is 5)",
+    );
     await expect(gateOf("a").open(newTerm(5))).rejects.toMatchObject({ code: "Fenced" });
     await a.close();
     expect(named(await read())).toBe("b");
   });
 
-  it.each(["PUT", "POST"])("a %s that is carried out late changes nothing any more", async (method) => {
+  it.each(["PUT", "POST"])("is not changed by a %s that the server executes late", async (method) => {
     if (method === "PUT") {
       const before = gateOf("a");
       await before.open(newTerm(3));
       await before.close();
     }
-    const client = new FrozenClient(cluster.client);
-    client.freezes = (request) => request.method === method;
+    const client = new HoldingClient(cluster.client);
+    client.shouldHold = (request) => request.method === method;
     const opening = gateOf("a", { client }).open(newTerm(5));
-    await client.held();
+    await client.untilHeld();
     await gateOf("b").open(newTerm(9));
-    await client.thaw();
+    await client.sendHeld();
     await expect(opening).rejects.toMatchObject({ code: "Fenced" });
     expect(named(await read())).toBe("b");
   });
 
-  it("a write that was given up and is carried out after the closing changes nothing", async () => {
+  it("is not changed by a write that the server executes after the gate was closed", async () => {
     const term = newTerm(5);
-    const client = new FrozenClient(cluster.client);
+    const client = new HoldingClient(cluster.client);
     const gate = gateOf("a", { client });
     await gate.open(term);
     await gate.close();
-    client.freezes = ({ method }) => method === "PUT";
+    client.shouldHold = ({ method }) => method === "PUT";
     const opening = gate.open(term);
     opening.catch(() => {});
-    await client.held();
-    client.freezes = () => false;
+    await client.untilHeld();
+    client.shouldHold = () => false;
     await gate.close();
-    await client.thaw();
+    await client.sendHeld();
     expect(named(await read())).toBe("");
   });
 
-  it("what somebody edited is mended at the next renewal, and told", async () => {
+  it("is restored at the next renewal after somebody edited it, and reports that", async () => {
     const a = gateOf("a");
     await a.open(newTerm(5));
     await cluster.patch(path, edited);
     a.renewed?.(newTerm(5));
-    expect(await said()).toMatch(/somebody changed the .*; it names this replica again/);
+    expect(await firstError()).toMatch(/somebody changed the .*; it names this replica again/);
     expect(named(await read())).toBe("a");
   });
 
-  it("what somebody deleted is made again at the next renewal", async () => {
+  it("is created again at the next renewal after somebody deleted it", async () => {
     const a = gateOf("a");
     await a.open(newTerm(5));
     await cluster.remove(path);
     a.renewed?.(newTerm(5));
-    expect(await said()).toMatch(/somebody deleted the /);
+    expect(await firstError()).toMatch(/somebody deleted the /);
     expect(named(await read())).toBe("a");
   });
 
-  it("keeps what others put on it", async () => {
+  it("keeps the labels and annotations of others", async () => {
     await gateOf("a").open(newTerm(5));
     await cluster.patch(path, { metadata: { labels: { team: "x" }, annotations: { note: "mine" } } });
     await gateOf("b").open(newTerm(9));
     expect((await read()).metadata).toMatchObject({ labels: { team: "x" }, annotations: { note: "mine" } });
   });
 
-  it("of another election is refused, and left as it is", async () => {
+  it("is rejected and left unchanged if it belongs to another election", async () => {
     const b = gateOf("b");
     await b.prepare?.();
     await gateOf("a", { election: "api" }).open(newTerm(5));
@@ -168,7 +170,7 @@ describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
     expect(named(await read())).toBe("a");
   });
 
-  it("the rules that it says it needs are enough, and each missing one is named", async () => {
+  it("needs no other rules than it documents, and names each missing one", async () => {
     const gate = gateOf("a", { client: await cluster.restricted(rules) });
     await gate.prepare?.();
     await gate.open(newTerm(5));
@@ -194,14 +196,14 @@ describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
     }
   });
 
-  it("closing ends in its time when the server does not answer", async () => {
+  it("stops closing after its time-out if the server does not respond", async () => {
     const gate = gateOf("a", { closeTimeoutMs: 100 });
     await gate.open(newTerm(5));
     cluster.sandbox.faults.add({ effect: "hang" });
     await expect(gate.close()).rejects.toMatchObject({ code: "CannotClose" });
   });
 
-  it("an answer that was lost is no harm", async () => {
+  it("tolerates a lost response", async () => {
     cluster.sandbox.faults.add({ effect: "lose-answer", verb: "create", times: 1 });
     const gate = gateOf("a");
     await gate.open(newTerm(5));

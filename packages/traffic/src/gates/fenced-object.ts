@@ -1,33 +1,34 @@
 /**
- * One object of the cluster that names the leader, whoever it is: an EndpointSlice with one endpoint, a ConfigMap with one
- * name. Upholds: it never names two, a term never writes over what a later one wrote (however late a request is carried
- * out, for every write is compare-and-swap on what was read), and closing takes out only what is still ours.
- * Not promised: fencing over the deletion of the object by hand; then a late write of a term that is still valid by its
- * own clock makes it anew, and the leader mends that at its next renewal.
+ * One object in the cluster that names the leader: an EndpointSlice with one endpoint, or a ConfigMap with one name.
+ * Guarantees: the object never names two replicas. A term never overwrites what a later term wrote, however late the
+ * server executes a request, because every write is compare-and-swap on the object that was read. Closing removes this
+ * replica only if no later term has written.
+ * Not promised: fencing across a deletion of the object by hand. After a deletion, a late write of a term that is still
+ * valid by its own clock creates the object again; the leader corrects that at its next renewal.
  */
 import type { GateTerm } from "../gate.ts";
 import { sinceAnnotation, tokenAnnotation } from "../names.ts";
-import type { Call, Place } from "./kube-gate.ts";
-import { find, type KubeObject, refuseIfFenced, tokenOf } from "./objects.ts";
+import type { Call, GateBackend } from "./kube-gate.ts";
+import { find, type KubeObject, rejectIfFenced, tokenOf } from "./objects.ts";
 
 export interface FencedKind {
-  /** For people: `EndpointSlice prod/web-leader`. */
+  /** For messages: `EndpointSlice prod/web-leader`. */
   readonly what: string;
   readonly path: string;
   readonly collection: string;
-  /** Reads what the object depends on; rejects if it can do no good. Before every entering, as it may change meanwhile. */
+  /** Reads what the object depends on, and rejects if that is unusable. Called before every opening, because it may change. */
   prepare?(call: Call): Promise<void>;
-  /** Throws if the object is somebody else's. */
+  /** Throws if the object belongs to somebody else. */
   accept(object: KubeObject): void;
-  /** A new object that names nobody. */
+  /** A new object that names no replica. */
   blank(): KubeObject;
-  /** The object naming this replica, or nobody, and everything else as it was. */
+  /** The object with this replica named, or with none. All other fields are unchanged. */
   fill(object: KubeObject, isNamed: boolean): KubeObject;
-  /** Whether it names this replica, and nothing else. */
+  /** Whether the object names this replica and no other. */
   isFilled(object: KubeObject): boolean;
 }
 
-export class FencedObject implements Place {
+export class FencedObject implements GateBackend {
   readonly #kind: FencedKind;
   readonly #now: () => number;
 
@@ -42,11 +43,11 @@ export class FencedObject implements Place {
     if (found) this.#kind.accept(found);
   }
 
-  async enter(call: Call, term: GateTerm): Promise<void> {
+  async open(call: Call, term: GateTerm): Promise<void> {
     const [found] = await Promise.all([find(call, this.#kind.path), this.#kind.prepare?.(call)]);
     if (found) {
       this.#kind.accept(found);
-      refuseIfFenced(found, term.token, this.#kind.what);
+      rejectIfFenced(found, term.token, this.#kind.what);
     }
     await this.#write(call, found, term.token, true);
   }
@@ -54,11 +55,11 @@ export class FencedObject implements Place {
   async check(call: Call, term: GateTerm): Promise<string | undefined> {
     const found = await find(call, this.#kind.path);
     if (found && tokenOf(found) === term.token && this.#kind.isFilled(found)) return undefined;
-    await this.enter(call, term);
+    await this.open(call, term);
     return `somebody ${found ? "changed" : "deleted"} the ${this.#kind.what}; it names this replica again`;
   }
 
-  async leave(call: Call, term: GateTerm): Promise<void> {
+  async close(call: Call, term: GateTerm): Promise<void> {
     const found = await find(call, this.#kind.path);
     if (!found || tokenOf(found) > term.token || !this.#isOurs(found)) return;
     await this.#write(call, found, term.token, false);

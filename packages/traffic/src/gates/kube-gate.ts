@@ -1,66 +1,66 @@
 /**
- * What the gates that write to the API server have in common: they try again while there is time and point in it, one
- * thing at a time, write for a term only while it is valid, and settle when their time is up.
- * A request that was given up may still be carried out later. So every write is compare-and-swap, and closing always
- * writes: what is still under way is outdated by it.
+ * The part that all gates share that write to the API server: they retry transient errors until a deadline, do one thing
+ * at a time, and write for a term only while it is valid.
+ * The server may still execute a request after the gate has stopped waiting for it. Therefore every write is
+ * compare-and-swap, and closing always writes: that write makes a request that is still in flight fail with a conflict.
  */
-import type { Clock } from "@tenure/base";
+import { Backoff, type Clock, messageOf, sleep, systemClock, warn } from "@tenure/base";
 import { type KubeClient, KubeError, type KubeRequest } from "@tenure/kube";
-import { messageOf, TrafficError } from "../errors.ts";
+import { TrafficError } from "../errors.ts";
 import type { Gate, GateTerm } from "../gate.ts";
-import { systemClock, warn } from "../platform.ts";
 
 export interface KubeGateOptions {
   readonly client: Pick<KubeClient, "request">;
   readonly namespace: string;
-  /** How long opening may take, with all its retries. @default 10_000 */
+  /** How long opening may take, including all retries. @default 10_000 */
   readonly openTimeoutMs?: number;
-  /** How long closing may take, with all its retries: the release of the lease waits for it. @default 5_000 */
+  /** How long closing may take, including all retries. The release of the lease waits for it. @default 5_000 */
   readonly closeTimeoutMs?: number;
-  /** What goes wrong while the gate is open, and what was mended. @default a warning of the process */
+  /** Called with each error while the gate is open, and with each `Mended` notice. @default emits a process warning */
   readonly onError?: (error: Error) => void;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
 export type Call = <T>(request: Omit<KubeRequest, "timeoutMs" | "signal">) => Promise<T>;
 
-/** Where a gate writes. Each method is one attempt: it reads, decides and writes, and is repeated as a whole. */
-export interface Place {
+/** What a gate does to objects in the cluster. Each method is one attempt: it reads, decides and writes. Retries repeat all of it. */
+export interface GateBackend {
   prepare(call: Call): Promise<void>;
-  enter(call: Call, term: GateTerm): Promise<void>;
-  /** Resolves with what was mended, if something was. */
+  open(call: Call, term: GateTerm): Promise<void>;
+  /** Restores what somebody changed. Resolves with a description of that change, if there was one. */
   check(call: Call, term: GateTerm): Promise<string | undefined>;
-  leave(call: Call, term: GateTerm): Promise<void>;
+  close(call: Call, term: GateTerm): Promise<void>;
 }
 
-interface Visit {
+/** From one opening of the gate to its closing. */
+interface Session {
   readonly term: GateTerm;
-  readonly giveUp: AbortController;
+  /** Aborts when the gate closes. */
+  readonly closing: AbortController;
   isOpen: boolean;
-  /** Whether a write was sent for it: if none was, there is nothing to take back. */
-  mayBeIn: boolean;
+  /** Whether a write was sent. If not, closing has nothing to undo. */
+  hasWritten: boolean;
   busy: Promise<void> | undefined;
 }
 
 interface Attempts {
-  readonly untilMs: number;
-  readonly signal: AbortSignal;
-  /** Its writes are sent only while its term is valid. */
-  readonly visit?: Visit;
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal;
+  /** Writes are sent only while the term of this session is valid. */
+  readonly session?: Session;
 }
 
 const defaultOpenTimeoutMs = 10_000;
 const defaultCloseTimeoutMs = 5_000;
-/** One request that hangs must not use up the time of all of them. */
+/** Less than the other time-outs, so that one request that hangs leaves time for a retry. */
 const requestTimeoutMs = 3_000;
-const firstDelayMs = 50;
-const longestDelayMs = 1_000;
+const backoff = { firstMs: 50, mostMs: 1_000, jitter: 0 };
 
-/** Somebody else was faster: read again and think again, at once. */
-const overtaken: ReadonlySet<string> = new Set(["Conflict", "AlreadyExists"]);
-/** May pass by itself. */
-const passing: ReadonlySet<string> = new Set([
+/** Another writer was faster. Reading again and deciding again helps at once. */
+const conflictCodes: ReadonlySet<string> = new Set(["Conflict", "AlreadyExists"]);
+/** May go away without any action. */
+const transientCodes: ReadonlySet<string> = new Set([
   "TooManyRequests",
   "ServerTimeout",
   "ServerError",
@@ -71,61 +71,61 @@ const passing: ReadonlySet<string> = new Set([
 
 export class KubeGate implements Gate {
   readonly name: string;
-  readonly #place: Place;
+  readonly #backend: GateBackend;
   readonly #options: KubeGateOptions;
   readonly #clock: Clock;
   #isPrepared = false;
-  #visit: Visit | undefined;
+  #session: Session | undefined;
   #closing: Promise<void> | undefined;
-  #lastReported: string | undefined;
+  #lastCheckError: string | undefined;
 
-  constructor(name: string, place: Place, options: KubeGateOptions) {
+  constructor(name: string, backend: GateBackend, options: KubeGateOptions) {
     this.name = name;
-    this.#place = place;
+    this.#backend = backend;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }
 
   async prepare(): Promise<void> {
-    await this.#prepare(new AbortController().signal);
+    await this.#prepare();
   }
 
   async open(term: GateTerm): Promise<void> {
     await this.#closing?.catch(() => {});
-    const visit: Visit = {
+    const session: Session = {
       term,
-      giveUp: new AbortController(),
+      closing: new AbortController(),
       isOpen: false,
-      mayBeIn: false,
+      hasWritten: false,
       busy: undefined,
     };
-    this.#visit = visit;
-    const { signal } = visit.giveUp;
-    const entering = (async () => {
+    this.#session = session;
+    const { signal } = session.closing;
+    const opening = (async () => {
       if (!this.#isPrepared) await this.#prepare(signal);
-      const untilMs = this.#clock.now().monoMs + (this.#options.openTimeoutMs ?? defaultOpenTimeoutMs);
-      await this.#repeat({ untilMs, signal, visit }, (call) => this.#place.enter(call, term));
-      visit.isOpen = true;
+      const deadlineMs = this.#after(this.#options.openTimeoutMs ?? defaultOpenTimeoutMs);
+      await this.#retry({ deadlineMs, signal, session }, (call) => this.#backend.open(call, term));
+      session.isOpen = true;
     })();
-    visit.busy = entering
+    session.busy = opening
       .catch(() => {})
       .finally(() => {
-        visit.busy = undefined;
+        session.busy = undefined;
       });
     try {
-      await entering;
+      await opening;
     } catch (error) {
-      // The write may have happened all the same.
+      // The server may have executed the write although the gate saw an error.
       await this.close().catch(() => {});
       throw this.#cannotOpen(error);
     }
   }
 
   renewed(term: GateTerm): void {
-    const visit = this.#visit;
-    if (!visit?.isOpen || visit.term.token !== term.token || visit.busy) return;
-    visit.busy = this.#check(visit).finally(() => {
-      visit.busy = undefined;
+    const session = this.#session;
+    if (!session?.isOpen || session.term.token !== term.token || session.busy) return;
+    session.busy = this.#check(session).finally(() => {
+      session.busy = undefined;
     });
   }
 
@@ -136,10 +136,10 @@ export class KubeGate implements Gate {
     return this.#closing;
   }
 
-  async #prepare(signal: AbortSignal): Promise<void> {
-    const untilMs = this.#clock.now().monoMs + (this.#options.openTimeoutMs ?? defaultOpenTimeoutMs);
+  async #prepare(signal?: AbortSignal): Promise<void> {
+    const deadlineMs = this.#after(this.#options.openTimeoutMs ?? defaultOpenTimeoutMs);
     try {
-      await this.#repeat({ untilMs, signal }, (call) => this.#place.prepare(call));
+      await this.#retry({ deadlineMs, ...(signal && { signal }) }, (call) => this.#backend.prepare(call));
     } catch (error) {
       throw this.#cannotOpen(error);
     }
@@ -153,91 +153,83 @@ export class KubeGate implements Gate {
     });
   }
 
-  async #check(visit: Visit): Promise<void> {
-    const { term } = visit;
-    const untilMs = this.#clock.now().monoMs + term.remainingMs();
+  async #check(session: Session): Promise<void> {
+    const { term } = session;
+    const { signal } = session.closing;
+    const deadlineMs = this.#after(term.remainingMs());
     try {
-      const mended = await this.#repeat({ untilMs, signal: visit.giveUp.signal, visit }, (call) =>
-        this.#place.check(call, term),
+      const mended = await this.#retry({ deadlineMs, signal, session }, (call) =>
+        this.#backend.check(call, term),
       );
-      this.#lastReported = undefined;
+      this.#lastCheckError = undefined;
       if (mended) this.#report(new TrafficError("Mended", `${this.name}: ${mended}`));
     } catch (error) {
-      if (visit.giveUp.signal.aborted) return;
-      const message = `Cannot check ${this.name} at a renewal: ${messageOf(error)}`;
-      // The same trouble at every renewal is told once.
-      if (message !== this.#lastReported)
+      if (signal.aborted) return;
+      const message = `Cannot check the gate ${this.name} at a renewal: ${messageOf(error)}`;
+      // An error that repeats at every renewal is reported once.
+      if (message !== this.#lastCheckError)
         this.#report(error instanceof TrafficError ? error : new Error(message, { cause: error }));
-      this.#lastReported = message;
+      this.#lastCheckError = message;
     }
   }
 
   async #close(): Promise<void> {
-    const visit = this.#visit;
-    if (!visit) return;
-    visit.isOpen = false;
-    visit.giveUp.abort();
-    await visit.busy;
-    if (!visit.mayBeIn) return;
+    const session = this.#session;
+    if (!session) return;
+    session.isOpen = false;
+    session.closing.abort();
+    await session.busy;
+    if (!session.hasWritten) return;
     const timeoutMs = this.#options.closeTimeoutMs ?? defaultCloseTimeoutMs;
-    const untilMs = this.#clock.now().monoMs + timeoutMs;
     try {
-      await this.#repeat({ untilMs, signal: new AbortController().signal }, (call) =>
-        this.#place.leave(call, visit.term),
+      await this.#retry({ deadlineMs: this.#after(timeoutMs) }, (call) =>
+        this.#backend.close(call, session.term),
       );
-      if (this.#visit === visit) this.#visit = undefined;
+      if (this.#session === session) this.#session = undefined;
     } catch (error) {
       throw new TrafficError(
         "CannotClose",
-        `Cannot close the gate ${this.name} within ${timeoutMs} ms, its successor will: ${messageOf(error)}`,
+        `Cannot close the gate ${this.name} within ${timeoutMs} ms: ${messageOf(error)}. The next leader takes this replica out of traffic.`,
         { cause: error },
       );
     }
   }
 
-  async #repeat<T>(attempts: Attempts, attempt: (call: Call) => Promise<T>): Promise<T> {
-    const { untilMs, signal } = attempts;
-    for (let delayMs = firstDelayMs; ; ) {
+  async #retry<T>(attempts: Attempts, attempt: (call: Call) => Promise<T>): Promise<T> {
+    const { deadlineMs, signal } = attempts;
+    const delays = new Backoff(backoff, () => 0);
+    for (;;) {
       try {
         return await attempt(this.#call(attempts));
       } catch (error) {
         const code = error instanceof KubeError ? error.code : "";
-        const leftMs = untilMs - this.#clock.now().monoMs;
-        if (signal.aborted || leftMs <= 0) throw error;
-        if (overtaken.has(code)) continue;
-        if (!passing.has(code)) throw error;
-        await this.#pause(Math.min(delayMs, leftMs), signal);
-        delayMs = Math.min(2 * delayMs, longestDelayMs);
+        const leftMs = deadlineMs - this.#clock.now().monoMs;
+        if (signal?.aborted || leftMs <= 0) throw error;
+        if (conflictCodes.has(code)) continue;
+        if (!transientCodes.has(code)) throw error;
+        await sleep(this.#clock, Math.min(delays.next(), leftMs), signal);
       }
     }
   }
 
-  #call({ untilMs, signal, visit }: Attempts): Call {
+  #call({ deadlineMs, signal, session }: Attempts): Call {
     return async (request) => {
-      const leftMs = untilMs - this.#clock.now().monoMs;
+      const leftMs = deadlineMs - this.#clock.now().monoMs;
       let validMs = requestTimeoutMs;
-      if (visit && request.method !== "GET") {
-        // Asked at the last moment: this process may have been frozen since it decided to write.
-        if (!visit.term.isValid())
-          throw new TrafficError("CannotOpen", `Cannot open the gate ${this.name}: the term has run out.`);
-        validMs = visit.term.remainingMs();
-        visit.mayBeIn = true;
+      if (session && request.method !== "GET") {
+        // Checked directly before the request: this process may have been frozen since it decided to write.
+        if (!session.term.isValid())
+          throw new TrafficError("CannotOpen", `Cannot open the gate ${this.name}: the term has expired.`);
+        validMs = session.term.remainingMs();
+        session.hasWritten = true;
       }
       const timeoutMs = Math.max(1, Math.ceil(Math.min(requestTimeoutMs, leftMs, validMs)));
-      return this.#options.client.request({ ...request, timeoutMs, signal });
+      return this.#options.client.request({ ...request, timeoutMs, ...(signal && { signal }) });
     };
   }
 
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = this.#clock.at(this.#clock.now().monoMs + ms, end);
-      signal.addEventListener("abort", end, { once: true });
-    });
+  #after(ms: number): number {
+    return this.#clock.now().monoMs + ms;
   }
 
   #report(error: Error): void {

@@ -1,21 +1,21 @@
 /**
- * Publishes the elected leader into a ConfigMap, for pods that read it from a mounted file: the controller in place of the
- * person who edits it. Upholds: at most one name, never that of an earlier term after a later one wrote.
- * Not promised: that all pods learn of it at once. The kubelet updates mounted files within about a minute, so a pod may
- * read the old name for so long: prefer a label or an EndpointSlice where that matters.
+ * Writes the name of the leader into a ConfigMap, for pods that read it from a mounted file. Guarantees: at most one name,
+ * and never the name of an earlier term after a later term wrote.
+ * Not promised: that all pods see a change at the same time. The kubelet updates mounted files within about a minute, and a
+ * pod may read the old name until then. Where that matters, use the pod label or an EndpointSlice.
  */
+import { quote, systemClock } from "@tenure/base";
 import { TrafficError } from "../errors.ts";
 import type { Gate } from "../gate.ts";
-import { electionLabel, electionLabelValue, nameProblem } from "../names.ts";
-import { systemClock } from "../platform.ts";
+import { electionLabel, electionLabelValue, nameProblem, rejectProblems } from "../names.ts";
 import { type FencedKind, FencedObject } from "./fenced-object.ts";
 import { KubeGate, type KubeGateOptions } from "./kube-gate.ts";
 import type { KubeObject } from "./objects.ts";
 
 export interface LeaderConfigMapOptions extends KubeGateOptions {
-  /** The name to publish: that of this pod. */
+  /** The name of this pod, which the gate publishes. */
   readonly pod: string;
-  /** The election's name: two elections must not share a ConfigMap. */
+  /** The name of the election. Two elections cannot share a ConfigMap. */
   readonly election: string;
   /** @default "leader-config" */
   readonly name?: string;
@@ -28,16 +28,18 @@ export const defaultConfigMapKey = "leader";
 
 export function leaderConfigMap(options: LeaderConfigMapOptions): Gate {
   const { namespace, pod, name = defaultConfigMap, key = defaultConfigMapKey } = options;
-  const problems = [
+  rejectProblems("publish the leader", [
     nameProblem("namespace", namespace),
     nameProblem("pod", pod),
     nameProblem("the name of the ConfigMap", name),
     /^[-._a-zA-Z0-9]{1,253}$/.test(key)
       ? undefined
-      : `key must be letters, digits, '-', '_' and '.': ${JSON.stringify(key)}`,
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0)
-    throw new TrafficError("InvalidOptions", `Cannot publish the leader: ${problems.join("; ")}.`);
+      : {
+          field: "key",
+          rule: "must be at most 253 letters, digits, '-', '_' and '.'",
+          value: quote(key),
+        },
+  ]);
   const clock = options.clock ?? systemClock;
   const kind = configMapKind({ namespace, pod, name, key, election: options.election });
   return new KubeGate(`ConfigMap ${name}`, new FencedObject(kind, () => clock.now().wallMs), options);
@@ -64,7 +66,7 @@ function configMapKind(options: {
       if (owner !== undefined && owner !== election) {
         throw new TrafficError(
           "Taken",
-          `Cannot publish the leader in ${what}: the election ${owner} does that (label ${electionLabel}). Give this one another ConfigMap.`,
+          `Cannot publish the leader in ${what}: it belongs to the election ${owner} (label ${electionLabel}). Use another ConfigMap for this election.`,
         );
       }
     },

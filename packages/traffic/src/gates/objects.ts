@@ -1,4 +1,4 @@
-/** The shapes of API objects that the gates read and write: what they touch is named, what they do not is kept. */
+/** The API objects that the gates read and write. Fields that no gate knows are kept. */
 import { KubeError } from "@tenure/kube";
 import { TrafficError } from "../errors.ts";
 import { tokenAnnotation } from "../names.ts";
@@ -11,7 +11,7 @@ export interface KubeObject {
   readonly [field: string]: unknown;
 }
 
-export interface Metadata {
+interface Metadata {
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;
@@ -21,7 +21,7 @@ export interface Metadata {
   readonly [field: string]: unknown;
 }
 
-/** The object, or undefined if there is none. */
+/** The object, or undefined if it does not exist. */
 export async function find(call: Call, path: string): Promise<KubeObject | undefined> {
   try {
     return await call<KubeObject>({ method: "GET", path });
@@ -31,19 +31,19 @@ export async function find(call: Call, path: string): Promise<KubeObject | undef
   }
 }
 
-/** The token of the last term that wrote here; 0 if none did. */
+/** The token of the last term that wrote the object; 0 if no term has. */
 export function tokenOf({ metadata }: KubeObject): bigint {
   const text = metadata.annotations?.[tokenAnnotation];
   return text !== undefined && /^\d{1,30}$/.test(text) ? BigInt(text) : 0n;
 }
 
-/** @param what for people: `EndpointSlice prod/web-leader` */
-export function refuseIfFenced(object: KubeObject, token: bigint, what: string): void {
+/** Throws if a later term has written the object. @param what for the message: `EndpointSlice prod/web-leader` */
+export function rejectIfFenced(object: KubeObject, token: bigint, what: string): void {
   const seen = tokenOf(object);
   if (seen <= token) return;
   throw new TrafficError(
     "Fenced",
-    `Cannot write ${what}: a later term was there already (its token is ${seen}, that of this term ${token}). ` +
+    `Cannot write ${what}: a later term has already written it (its token is ${seen}, the token of this term is ${token}). ` +
       `If the cluster was restored from a backup, remove the annotation ${tokenAnnotation} from it.`,
   );
 }

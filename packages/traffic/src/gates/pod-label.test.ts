@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { podLabelRules } from "../rbac.ts";
 import {
   type Cluster,
-  FrozenClient,
+  HoldingClient,
   leadersAmong,
   newTerm,
   pods,
+  recordStates,
   startCluster,
-  witness,
 } from "../testing/cluster.ts";
 import { type PodLabelOptions, podLabel } from "./pod-label.ts";
 
@@ -40,20 +40,20 @@ const label = (pod: string, role: string | null) =>
 const makesLeader = ({ method, body }: KubeRequest) =>
   method === "PATCH" && JSON.stringify(body).includes('"leader"');
 
-async function three() {
+async function threeGates() {
   const gates = { a: gateOf("a"), b: gateOf("b"), c: gateOf("c") };
   for (const gate of Object.values(gates)) await gate.prepare?.();
   return gates;
 }
 
-async function mended(): Promise<string> {
+async function firstError(): Promise<string> {
   await expect.poll(() => errors.length, { timeout: 5_000 }).toBeGreaterThan(0);
   return errors[0] as string;
 }
 
 describe("the label", () => {
   it("is standby from the start, leader while open, and standby again", async () => {
-    const { a } = await three();
+    const { a } = await threeGates();
     expect(await Promise.all(["a", "b", "c"].map(roleOf))).toEqual(["standby", "standby", "standby"]);
     await a.open(newTerm(5));
     const { labels, annotations } = (await cluster.get(pods(namespace, "a"))).metadata;
@@ -64,25 +64,25 @@ describe("the label", () => {
     await a.close();
   });
 
-  it("of an earlier life of the same pod is taken away at the start", async () => {
+  it("is reset at the start if the pod still has it", async () => {
     await label("a", "leader");
     await gateOf("a").prepare?.();
     expect(await roleOf("a")).toBe("standby");
   });
 
-  it("keeps what others put on the pod", async () => {
+  it("leaves other labels and annotations unchanged", async () => {
     await cluster.patch(pods(namespace, "a"), {
       metadata: { labels: { app: "x" }, annotations: { note: "mine" } },
     });
-    const { a } = await three();
+    const { a } = await threeGates();
     await a.open(newTerm(5));
     await a.close();
     const { labels, annotations } = (await cluster.get(pods(namespace, "a"))).metadata;
     expect([labels.app, annotations.note]).toEqual(["x", "mine"]);
   });
 
-  it("can be opened and closed again within one term, as when a child is restarted", async () => {
-    const { a } = await three();
+  it("can be set and removed several times within one term, as for a restart of the child", async () => {
+    const { a } = await threeGates();
     const term = newTerm(5);
     for (let round = 0; round < 3; round++) {
       await a.open(term);
@@ -94,10 +94,10 @@ describe("the label", () => {
 });
 
 describe("a successor", () => {
-  it("takes the label from a dead leader before it takes it itself", async () => {
-    const { a, b } = await three();
+  it("removes the label from a dead leader before it labels its own pod", async () => {
+    const { a, b } = await threeGates();
     await a.open(newTerm(5));
-    const seen = await witness(cluster.client, `/api/v1/namespaces/${namespace}/pods`, leadersAmong);
+    const seen = await recordStates(cluster.client, `/api/v1/namespaces/${namespace}/pods`, leadersAmong);
     await seen.until("a");
     await b.open(newTerm(9));
     await seen.until("b");
@@ -105,48 +105,48 @@ describe("a successor", () => {
     await seen.end();
   });
 
-  it("leaves pods of another election and of none alone", async () => {
+  it("does not change pods of another election or of no election", async () => {
     await cluster.addPod("other", { labels: { "tenure.dev/role": "leader", "tenure.dev/election": "api" } });
     await cluster.addPod("none", { labels: { "tenure.dev/role": "leader" } });
-    const { a } = await three();
+    const { a } = await threeGates();
     await a.open(newTerm(5));
     expect([await roleOf("other"), await roleOf("none")]).toEqual(["leader", "leader"]);
   });
 
-  it("is not disturbed by a pod that goes while it is being labelled", async () => {
-    await three();
-    const client = new FrozenClient(cluster.client);
-    client.freezes = ({ method, path }) => method === "PATCH" && path.endsWith("/c");
+  it("tolerates that a pod is deleted while it is being labelled", async () => {
+    await threeGates();
+    const client = new HoldingClient(cluster.client);
+    client.shouldHold = ({ method, path }) => method === "PATCH" && path.endsWith("/c");
     const opening = gateOf("b", { client }).open(newTerm(9));
-    await client.held();
+    await client.untilHeld();
     await cluster.remove(pods(namespace, "c"));
-    await client.thaw();
+    await client.sendHeld();
     await opening;
     expect(await roleOf("b")).toBe("leader");
   });
 
-  it("finds the leader among more pods than fit one answer", async () => {
+  it("finds the leader among more pods than one response contains", async () => {
     for (let index = 0; index < 205; index++) {
       await cluster.addPod(`p${String(index).padStart(3, "0")}`, {
         labels: { "tenure.dev/role": index === 204 ? "leader" : "standby", "tenure.dev/election": "web" },
       });
     }
-    const { a } = await three();
+    const { a } = await threeGates();
     await a.open(newTerm(5));
     expect(await roleOf("p204")).toBe("standby");
   });
 });
 
-describe("a frozen leader that wakes up late", () => {
-  it("does not label itself by a write that was under way while its successor took over", async () => {
-    const { b } = await three();
-    const client = new FrozenClient(cluster.client);
-    client.freezes = makesLeader;
-    const seen = await witness(cluster.client, `/api/v1/namespaces/${namespace}/pods`, leadersAmong);
+describe("a leader that was frozen and continues late", () => {
+  it("does not label itself by a write that was in flight during the takeover", async () => {
+    const { b } = await threeGates();
+    const client = new HoldingClient(cluster.client);
+    client.shouldHold = makesLeader;
+    const seen = await recordStates(cluster.client, `/api/v1/namespaces/${namespace}/pods`, leadersAmong);
     const opening = gateOf("a", { client }).open(newTerm(5));
-    await client.held();
+    await client.untilHeld();
     await b.open(newTerm(9));
-    await client.thaw();
+    await client.sendHeld();
     await expect(opening).rejects.toMatchObject({ code: "Fenced" });
     await seen.until("b");
     expect(seen.seen).not.toContain("a+b");
@@ -154,17 +154,17 @@ describe("a frozen leader that wakes up late", () => {
     await seen.end();
   });
 
-  it("does not label itself again at a renewal that it believes in", async () => {
-    const { a, b } = await three();
+  it("does not label itself again at a renewal", async () => {
+    const { a, b } = await threeGates();
     await a.open(newTerm(5));
     await b.open(newTerm(9));
     a.renewed?.(newTerm(5));
-    expect(await mended()).toMatch(/^Cannot write pod prod\/[ab]: a later term was there already/);
+    expect(await firstError()).toMatch(/^Cannot write pod prod\/[ab]: a later term has already written it/);
     expect([await roleOf("a"), await roleOf("b")]).toEqual(["standby", "leader"]);
   });
 
-  it("does not label itself again either when its successor's pod is gone meanwhile", async () => {
-    const { a, b } = await three();
+  it("does not label itself again after the pod of its successor was deleted", async () => {
+    const { a, b } = await threeGates();
     await a.open(newTerm(5));
     await b.open(newTerm(9));
     await cluster.remove(pods(namespace, "b"));
@@ -173,8 +173,8 @@ describe("a frozen leader that wakes up late", () => {
     expect(await roleOf("a")).toBe("standby");
   });
 
-  it("does not take the label from its successor by closing", async () => {
-    const { a, b } = await three();
+  it("does not remove the label of its successor when it closes", async () => {
+    const { a, b } = await threeGates();
     await a.open(newTerm(5));
     await b.open(newTerm(9));
     await a.close();
@@ -183,43 +183,43 @@ describe("a frozen leader that wakes up late", () => {
     expect(annotations["tenure.dev/token"]).toBe("9");
   });
 
-  it("sends nothing once its time has run out", async () => {
-    await three();
-    const client = new FrozenClient(cluster.client);
+  it("sends no write after its term has expired", async () => {
+    await threeGates();
+    const client = new HoldingClient(cluster.client);
     let isValid = true;
-    client.freezes = ({ method }) => method === "GET";
+    client.shouldHold = ({ method }) => method === "GET";
     const opening = gateOf("a", { client }).open(newTerm(5, { isValid: () => isValid }));
-    await client.held();
+    await client.untilHeld();
     isValid = false;
-    await client.thaw();
-    await expect(opening).rejects.toThrow("the term has run out");
+    await client.sendHeld();
+    await expect(opening).rejects.toThrow("the term has expired");
     expect(client.sent.filter((line) => line.startsWith("PATCH"))).toEqual([]);
   });
 
   it.each(["first", "second"])(
-    "takes back the %s write of a term that is carried out after it was given up",
+    "undoes the %s write of a term that the server executes after the gate was closed",
     async (which) => {
-      await three();
-      const client = new FrozenClient(cluster.client);
+      await threeGates();
+      const client = new HoldingClient(cluster.client);
       const gate = gateOf("a", { client });
       if (which === "second") {
         await gate.open(newTerm(5));
         await gate.close();
       }
-      client.freezes = makesLeader;
+      client.shouldHold = makesLeader;
       const opening = gate.open(newTerm(5));
       opening.catch(() => {});
-      await client.held();
-      client.freezes = () => false;
+      await client.untilHeld();
+      client.shouldHold = () => false;
       await gate.close();
       await expect(opening).rejects.toThrow();
-      await client.thaw();
+      await client.sendHeld();
       expect(await roleOf("a")).toBe("standby");
     },
   );
 
-  it("leaves a pod alone that has the name of its own, and is another one", async () => {
-    const { a } = await three();
+  it("does not label another pod that has the same name", async () => {
+    const { a } = await threeGates();
     await cluster.remove(pods(namespace, "a"));
     await cluster.addPod("a");
     await expect(a.open(newTerm(5))).rejects.toThrow("replaced by another pod of the same name");
@@ -228,27 +228,27 @@ describe("a frozen leader that wakes up late", () => {
 });
 
 describe("at a renewal", () => {
-  it("a label that somebody removed is put back, and that is told", async () => {
-    const { a } = await three();
+  it("restores a label that somebody removed, and reports it", async () => {
+    const { a } = await threeGates();
     await a.open(newTerm(5));
     await label("a", null);
     a.renewed?.(newTerm(5));
-    expect(await mended()).toContain("somebody changed tenure.dev/role on pod a; it is leader again");
+    expect(await firstError()).toContain("somebody changed tenure.dev/role on pod a; it is leader again");
     expect(await roleOf("a")).toBe("leader");
   });
 
-  it("a label that somebody put on another pod is taken away", async () => {
-    const { a } = await three();
+  it("removes a label that somebody put on another pod", async () => {
+    const { a } = await threeGates();
     await a.open(newTerm(5));
     await label("c", "leader");
     a.renewed?.(newTerm(5));
-    expect(await mended()).toContain("somebody had labelled c as leader too; not any more");
+    expect(await firstError()).toContain("somebody also labelled c as leader; that label is removed");
     expect([await roleOf("a"), await roleOf("c")]).toEqual(["leader", "standby"]);
   });
 
-  it("one small request, when all is well", async () => {
-    await three();
-    const client = new FrozenClient(cluster.client);
+  it("sends one request if nothing has changed", async () => {
+    await threeGates();
+    const client = new HoldingClient(cluster.client);
     const gate = gateOf("a", { client });
     await gate.open(newTerm(5));
     client.sent.length = 0;
@@ -261,23 +261,20 @@ describe("at a renewal", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  it.each(["get", "list", "patch"])(
-    "without %s the missing rule is named, before any election",
-    async (verb) => {
-      const [rule] = podLabelRules() as { verbs: string[] }[];
-      const rules = [{ ...rule, verbs: rule?.verbs.filter((each) => each !== verb) }];
-      const gate = gateOf("a", { client: await cluster.restricted(rules) });
-      await expect(gate.prepare?.()).rejects.toMatchObject({
-        code: "CannotOpen",
-        message: expect.stringMatching(
-          `Add to its Role: {apiGroups: \\[""\\], resources: \\["pods"\\],.*verbs: \\["${verb}"\\]}`,
-        ),
-      });
-    },
-  );
+describe("errors", () => {
+  it.each(["get", "list", "patch"])("names the missing rule for %s before the election", async (verb) => {
+    const [rule] = podLabelRules() as { verbs: string[] }[];
+    const rules = [{ ...rule, verbs: rule?.verbs.filter((each) => each !== verb) }];
+    const gate = gateOf("a", { client: await cluster.restricted(rules) });
+    await expect(gate.prepare?.()).rejects.toMatchObject({
+      code: "CannotOpen",
+      message: expect.stringMatching(
+        `Add to its Role: {apiGroups: \\[""\\], resources: \\["pods"\\],.*verbs: \\["${verb}"\\]}`,
+      ),
+    });
+  });
 
-  it("the rules that it says it needs are enough", async () => {
+  it("needs no other rules than podLabelRules()", async () => {
     const gate = gateOf("a", { client: await cluster.restricted(podLabelRules()) });
     await gate.prepare?.();
     await gate.open(newTerm(5));
@@ -286,13 +283,13 @@ describe("what goes wrong", () => {
     expect(errors).toEqual([]);
   });
 
-  it("a pod that is not there is a clear error", async () => {
+  it("rejects a pod that does not exist", async () => {
     await expect(gateOf("nobody").prepare?.()).rejects.toThrow(
-      "Cannot label pod prod/nobody: there is no such pod. POD_NAME must be the name of the pod that this runs in",
+      "Cannot label pod prod/nobody: the pod does not exist. Set POD_NAME to the name of the pod that this process runs in",
     );
   });
 
-  it("a pod of another election is refused", async () => {
+  it("rejects a pod of another election", async () => {
     await cluster.addPod("d", { labels: { "tenure.dev/election": "api" } });
     await expect(gateOf("d").prepare?.()).rejects.toMatchObject({
       code: "Taken",
@@ -300,25 +297,27 @@ describe("what goes wrong", () => {
     });
   });
 
-  it("closing ends in its time when the server does not answer", async () => {
-    const client = new FrozenClient(cluster.client);
+  it("stops closing after its time-out if the server does not respond", async () => {
+    const client = new HoldingClient(cluster.client);
     const gate = gateOf("a", { client, closeTimeoutMs: 100 });
     await gate.open(newTerm(5));
     cluster.sandbox.faults.add({ effect: "hang" });
     await expect(gate.close()).rejects.toMatchObject({
       code: "CannotClose",
-      message: expect.stringContaining("within 100 ms, its successor will"),
+      message: expect.stringMatching(
+        /within 100 ms: .*\. The next leader takes this replica out of traffic\.$/,
+      ),
     });
   });
 
-  it("a server that refuses for a while is asked again", async () => {
-    const { a } = await three();
+  it("retries while the server responds with 503", async () => {
+    const { a } = await threeGates();
     cluster.sandbox.faults.add({ effect: { status: 503 }, resource: "pods", times: 3 });
     await a.open(newTerm(5));
     expect(await roleOf("a")).toBe("leader");
   });
 
-  it("names that cannot be names are refused at once, all of them", () => {
+  it("reports all invalid names together", () => {
     expect(() => gateOf("A", { namespace: "../x" })).toThrow(/namespace must be.*; pod must be/);
   });
 });

@@ -1,62 +1,61 @@
 /**
- * The label `tenure.dev/role=leader` on the leader's pod and `standby` on the others, for a Service whose selector asks for
- * it. Every replica can be Ready, and no rollout waits for a standby.
+ * Puts the label `tenure.dev/role=leader` on the pod of the leader and `standby` on the others, for a Service whose selector
+ * includes it. Every replica can be Ready, and no rollout waits for a standby.
  *
- * Upholds: never two pods of an election with the label, however late a request is carried out. Before a leader labels its
- * own pod it writes its token on every other pod of the election, and `standby`. A write that an earlier leader decided on
- * before that is refused (compare-and-swap: the pod has changed), and one that it decides on later is not sent (the token is
- * higher than its own). This is why pods carry the election's name from before they take part (`prepare`, or the template).
- * Not promised: that against somebody who edits these labels by hand; it is mended at the next renewal. Nor how soon
- * endpoints and proxies follow. After a crash the dead leader's pod keeps the label until its successor takes it away.
- * A takeover costs one list and one write for each pod of the election.
+ * Guarantees: never two pods of an election with the label `leader`, however late the server executes a request. Before a
+ * leader labels its own pod, it writes `standby` and its token on every other pod of the election. A write that an earlier
+ * leader decided on before that is rejected (compare-and-swap: the pod has changed). A write that it would decide on later is
+ * not sent (the token on the pod is higher than its own). For this, every pod must have the label with the name of the
+ * election before it becomes a candidate: from `prepare`, or from the pod template.
+ * Not promised: the same if somebody edits these labels by hand; the leader corrects that at its next renewal. Nor how soon
+ * endpoints and proxies follow. After a crash, the pod of the dead leader keeps the label until its successor removes it.
+ * A takeover costs one list request, and one write per pod of the election.
  */
+import { systemClock } from "@tenure/base";
 import { KubeError } from "@tenure/kube";
 import { TrafficError } from "../errors.ts";
 import type { Gate, GateTerm } from "../gate.ts";
 import * as names from "../names.ts";
-import { systemClock } from "../platform.ts";
-import { type Call, KubeGate, type KubeGateOptions, type Place } from "./kube-gate.ts";
-import { find, type KubeObject, refuseIfFenced, tokenOf } from "./objects.ts";
+import { type Call, type GateBackend, KubeGate, type KubeGateOptions } from "./kube-gate.ts";
+import { find, type KubeObject, rejectIfFenced, tokenOf } from "./objects.ts";
 
 export interface PodLabelOptions extends KubeGateOptions {
-  /** This pod's name. */
+  /** The name of this pod. */
   readonly pod: string;
-  /** The election's name; it stands on each of its pods as `tenure.dev/election`. */
+  /** The name of the election. Each of its pods has it in the label `tenure.dev/election`. */
   readonly election: string;
-  /** The label to set, for a pod that takes part in several elections. @default "tenure.dev/role" */
+  /** The label for the role. Change it for a pod that is a candidate in several elections. @default "tenure.dev/role" */
   readonly roleLabel?: string;
-  /** The label with the election's name, likewise. @default "tenure.dev/election" */
+  /** The label for the name of the election. Change it for the same reason. @default "tenure.dev/election" */
   readonly electionLabel?: string;
 }
 
 type Role = "leader" | "standby";
 
-/** Writes on other pods that go out at once. */
-const atOnce = 8;
-/** Pods in one answer, which must stay far below what the client takes. */
+/** How many other pods are written at the same time. */
+const parallelWrites = 8;
+/** Pods per response. Keeps responses far below the size limit of the client. */
 const pageSize = 200;
 
 export function podLabel(options: PodLabelOptions): Gate {
-  const problems = [
+  names.rejectProblems("label the pod", [
     names.nameProblem("namespace", options.namespace),
     names.nameProblem("pod", options.pod),
     names.nameProblem("election", options.election),
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0)
-    throw new TrafficError("InvalidOptions", `Cannot label the pod: ${problems.join("; ")}.`);
+  ]);
   const clock = options.clock ?? systemClock;
-  const place = new LabelledPods(options, () => clock.now().wallMs);
-  return new KubeGate(`label of pod ${options.pod}`, place, options);
+  const backend = new LabelledPods(options, () => clock.now().wallMs);
+  return new KubeGate(`label of pod ${options.pod}`, backend, options);
 }
 
-class LabelledPods implements Place {
+class LabelledPods implements GateBackend {
   readonly #pod: string;
   readonly #namespace: string;
   readonly #election: string;
   readonly #roleLabel: string;
   readonly #electionLabel: string;
   readonly #now: () => number;
-  /** Which pod of that name this process runs in: a StatefulSet makes another one of the same name. */
+  /** Identifies the pod that this process runs in: a StatefulSet replaces a pod by another one of the same name. */
   #uid: string | undefined;
 
   constructor(options: PodLabelOptions, now: () => number) {
@@ -68,7 +67,7 @@ class LabelledPods implements Place {
     this.#now = now;
   }
 
-  /** A container that was restarted may find its pod labelled as leader, by its earlier life. */
+  /** After a restart of the container, the pod may still have the label `leader` from before. */
   async prepare(call: Call): Promise<void> {
     const own = await this.#own(call);
     const { labels = {} } = own.metadata;
@@ -77,25 +76,27 @@ class LabelledPods implements Place {
       throw new TrafficError(
         "Taken",
         `Cannot label pod ${this.#namespace}/${this.#pod}: it belongs to the election ${election} (label ${this.#electionLabel}), not to ` +
-          `${this.#election}. Set that label right in the pod's template, or use another label for this election.`,
+          `${this.#election}. Correct the label in the pod template, or use another label for this election.`,
       );
     }
     if (election !== this.#election || labels[this.#roleLabel] !== "standby")
       await this.#write(call, own, "standby", undefined);
-    // Only to learn now rather than at the first term whether it may.
+    // The result is not used: this only finds out early whether the permission to list exists.
     await this.#list(call, this.#leaders());
   }
 
-  async enter(call: Call, term: GateTerm): Promise<void> {
+  async open(call: Call, term: GateTerm): Promise<void> {
     const pods = await this.#list(call, `${this.#electionLabel}=${this.#election}`);
     const others = pods.filter(({ metadata }) => metadata.name !== this.#pod);
-    for (let index = 0; index < others.length; index += atOnce) {
-      await Promise.all(others.slice(index, index + atOnce).map((pod) => this.#fence(call, pod, term)));
+    for (let index = 0; index < others.length; index += parallelWrites) {
+      await Promise.all(
+        others.slice(index, index + parallelWrites).map((pod) => this.#fence(call, pod, term)),
+      );
     }
-    // As it was before the others were fenced: if it changed since, the write is refused and all of this repeated.
+    // Read before the other pods were fenced: if the pod changed since, the write conflicts and everything is repeated.
     const own = pods.find(({ metadata }) => metadata.name === this.#pod) ?? (await this.#own(call));
-    this.#refuseIfReplaced(own);
-    refuseIfFenced(own, term.token, this.#what(own));
+    this.#rejectIfReplaced(own);
+    rejectIfFenced(own, term.token, this.#what(own));
     await this.#write(call, own, "leader", term.token);
   }
 
@@ -105,24 +106,24 @@ class LabelledPods implements Place {
     const own = leaders.find(({ metadata }) => metadata.name === this.#pod);
     const isOwn = own !== undefined && tokenOf(own) === term.token;
     if (isOwn && others.length === 0) return undefined;
-    await this.enter(call, term);
+    await this.open(call, term);
     const taken = others.map(({ metadata }) => metadata.name).join(", ");
     return [
       ...(isOwn ? [] : [`somebody changed ${this.#roleLabel} on pod ${this.#pod}; it is leader again`]),
-      ...(taken ? [`somebody had labelled ${taken} as leader too; not any more`] : []),
+      ...(taken ? [`somebody also labelled ${taken} as leader; that label is removed`] : []),
     ].join("; ");
   }
 
-  async leave(call: Call, term: GateTerm): Promise<void> {
+  async close(call: Call, term: GateTerm): Promise<void> {
     const own = await find(call, this.#path(this.#pod));
     if (!own || own.metadata.uid !== this.#uid || tokenOf(own) > term.token) return;
     await this.#write(call, own, "standby", term.token);
   }
 
-  /** After this no write of an earlier term can label that pod. */
+  /** After this, no write of an earlier term can label the pod as leader. */
   async #fence(call: Call, pod: KubeObject, term: GateTerm): Promise<void> {
     for (let current: KubeObject | undefined = pod; current; ) {
-      refuseIfFenced(current, term.token, this.#what(current));
+      rejectIfFenced(current, term.token, this.#what(current));
       const isStandby = current.metadata.labels?.[this.#roleLabel] === "standby";
       if (isStandby && tokenOf(current) === term.token) return;
       try {
@@ -130,7 +131,7 @@ class LabelledPods implements Place {
         return;
       } catch (error) {
         const code = error instanceof KubeError ? error.code : undefined;
-        // Gone, and its process with it or soon.
+        // The pod was deleted, so it receives no traffic.
         if (code === "NotFound") return;
         if (code !== "Conflict") throw error;
         current = await find(call, this.#path(current.metadata.name ?? ""));
@@ -143,15 +144,15 @@ class LabelledPods implements Place {
     if (!own) {
       throw new TrafficError(
         "CannotOpen",
-        `Cannot label pod ${this.#namespace}/${this.#pod}: there is no such pod. POD_NAME must be the name of the pod that this runs in, and the namespace that of the pod.`,
+        `Cannot label pod ${this.#namespace}/${this.#pod}: the pod does not exist. Set POD_NAME to the name of the pod that this process runs in, and the namespace to that of the pod.`,
       );
     }
     this.#uid ??= own.metadata.uid;
-    this.#refuseIfReplaced(own);
+    this.#rejectIfReplaced(own);
     return own;
   }
 
-  #refuseIfReplaced(own: KubeObject): void {
+  #rejectIfReplaced(own: KubeObject): void {
     if (own.metadata.uid === this.#uid) return;
     throw new TrafficError(
       "Fenced",
@@ -165,7 +166,7 @@ class LabelledPods implements Place {
       const page: { items: KubeObject[]; metadata?: { continue?: string } } = await call({
         method: "GET",
         path: this.#path(),
-        // Without a resourceVersion the answer is as new as the store: a pod that is missing in it was not there.
+        // Without a resourceVersion the read is consistent: a pod that is missing in the response did not exist.
         query: { labelSelector, limit: String(pageSize), continue: next },
       });
       pods.push(...page.items);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it("is there while the gate is open, and nothing else is left beside it", async () => {
+it("exists while the gate is open, and leaves no other file", async () => {
   const gate = readyFile({ path });
   await gate.prepare();
   expect(existsSync(path)).toBe(false);
@@ -26,13 +26,13 @@ it("is there while the gate is open, and nothing else is left beside it", async 
   await gate.close();
 });
 
-it("a leftover of an earlier life is gone as soon as the gate is made", () => {
+it("removes an old file when the gate is created", () => {
   writeFileSync(path, "ok\n");
   readyFile({ path });
   expect(existsSync(path)).toBe(false);
 });
 
-it("says until when it is to be believed, and later so at every renewal", async () => {
+it("says until when it is valid, and extends that at every renewal", async () => {
   const gate = readyFile({ path });
   const before = Date.now();
   await gate.open(newTerm(5, { remainingMs: () => 1_000 }));
@@ -44,7 +44,7 @@ it("says until when it is to be believed, and later so at every renewal", async 
   expect(readyUntil("ok\n")).toBeUndefined();
 });
 
-it("is written again at a renewal if somebody removed it, and not after it was closed", async () => {
+it("is written again at a renewal if somebody removed it, but not after the gate was closed", async () => {
   const gate = readyFile({ path });
   await gate.open(newTerm(5));
   await rm(path);
@@ -57,13 +57,13 @@ it("is written again at a renewal if somebody removed it, and not after it was c
   expect(existsSync(path)).toBe(false);
 });
 
-it("is not written for a term that has run out", async () => {
+it("is not written for an expired term", async () => {
   const gate = readyFile({ path });
-  await expect(gate.open(newTerm(5, { isValid: () => false }))).rejects.toThrow("the term has run out");
+  await expect(gate.open(newTerm(5, { isValid: () => false }))).rejects.toThrow("the term has expired");
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("does not write through a link that somebody left where the draft goes", async () => {
+it("is not written through a symbolic link at the path of the temporary file", async () => {
   const victim = join(folder, "victim");
   await writeFile(victim, "precious");
   await symlink(victim, `${path}.new`);
@@ -71,22 +71,20 @@ it("does not write through a link that somebody left where the draft goes", asyn
   expect(await readFile(victim, "utf8")).toBe("precious");
 });
 
-it("a folder that is not there, or is no folder, is told before any election", async () => {
+it("rejects a missing directory, or a file in its place, before the election", async () => {
   await expect(readyFile({ path: join(folder, "no/ready") }).prepare()).rejects.toMatchObject({
     code: "CannotOpen",
     message: expect.stringContaining("Mount an emptyDir there, or choose another path"),
   });
   await writeFile(join(folder, "file"), "");
-  expect(() => readyFile({ path: join(folder, "file/ready") })).toThrow(
-    "Cannot remove the leftover ready file",
-  );
+  expect(() => readyFile({ path: join(folder, "file/ready") })).toThrow("Cannot remove the old ready file");
 });
 
-it("a file that cannot be removed is told", async () => {
+it("reports that the file cannot be removed", async () => {
   const gate = readyFile({ path });
   await gate.open(newTerm(5));
   await rm(path);
-  // A folder of that name cannot be removed as a file, whoever asks.
+  // A directory cannot be removed as a file, not even by root.
   await import("node:fs/promises").then(({ mkdir }) => mkdir(path));
   await expect(gate.close()).rejects.toMatchObject({ code: "CannotClose" });
   await chmod(folder, 0o700);

@@ -1,26 +1,26 @@
 /**
- * A file that is there while this replica is in traffic, for an exec readiness probe such as `cat /tmp/ready`.
- * A leftover of an earlier life of this pod is removed when the gate is made, before anything else happens: a container
- * that was restarted may find it. The file appears whole or not at all.
+ * A file that exists while this replica is in traffic, for an exec readiness probe such as `cat /tmp/ready`.
+ * After a restart of the container an old file may still exist, so creating the gate removes it first. The file is written
+ * atomically.
  *
- * Its third line says until when it is to be believed, and is renewed with the lease: a probe that reads it (`readyUntil`)
- * is right also for a process that is frozen. A probe that only asks whether the file is there is not: a frozen leader's pod
- * stays Ready until the process goes on, beside its successor's. And a kubelet asks only every few seconds.
+ * Its third line says how long the file is valid, and is updated with every renewal. A probe that reads that line
+ * (`readyUntil`) is correct even if the process is frozen. A probe that only checks whether the file exists is not: the pod
+ * of a frozen leader stays Ready, next to the pod of its successor, until the process continues. Besides, the kubelet runs a
+ * probe only every few seconds.
  */
 import { rmSync } from "node:fs";
 import { access, constants, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock } from "@tenure/base";
-import { messageOf, TrafficError } from "../errors.ts";
+import { asError, type Clock, messageOf, systemClock, warn } from "@tenure/base";
+import { TrafficError } from "../errors.ts";
 import type { Gate, GateTerm } from "../gate.ts";
-import { systemClock, warn } from "../platform.ts";
 
 export interface ReadyFileOptions {
   /** @default "/tmp/ready" */
   readonly path?: string;
-  /** What goes wrong while the gate is open. @default a warning of the process */
+  /** Called with each error while the gate is open. @default emits a process warning */
   readonly onError?: (error: Error) => void;
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock;
 }
 
@@ -36,11 +36,11 @@ export class ReadyFile implements Gate {
   readonly #clock: Clock;
   readonly #onError: (error: Error) => void;
   #isOpen = false;
-  /** One write after the other, so that what was asked for last is what is there in the end. */
+  /** The last operation. Operations run one after the other, so that the last one decides whether the file exists. */
   #last: Promise<void> = Promise.resolve();
 
   constructor({ path = defaultReadyFile, onError = warn, clock = systemClock }: ReadyFileOptions) {
-    if (path === "") throw new TrafficError("InvalidOptions", "Cannot use a ready file without a path.");
+    if (path === "") throw new TrafficError("InvalidOptions", "Cannot create the ready file: path is empty.");
     this.path = path;
     this.name = `ready file ${path}`;
     this.#clock = clock;
@@ -50,21 +50,21 @@ export class ReadyFile implements Gate {
     } catch (error) {
       throw new TrafficError(
         "InvalidOptions",
-        `Cannot remove the leftover ready file ${path}, so that this replica would look ready: ${messageOf(error)}.`,
+        `Cannot remove the old ready file ${path}, which would make this replica look ready: ${messageOf(error)}.`,
         { cause: error },
       );
     }
   }
 
   async prepare(): Promise<void> {
-    const folder = dirname(this.path);
+    const directory = dirname(this.path);
     try {
-      if (!(await stat(folder)).isDirectory()) throw new Error("it is no folder");
-      await access(folder, constants.W_OK);
+      if (!(await stat(directory)).isDirectory()) throw new Error("not a directory");
+      await access(directory, constants.W_OK);
     } catch (error) {
       throw new TrafficError(
         "CannotOpen",
-        `Cannot write the ready file ${this.path}: ${folder} is not a folder that this user may write to (${messageOf(error)}). Mount an emptyDir there, or choose another path.`,
+        `Cannot write the ready file ${this.path}: ${directory} is not a writable directory (${messageOf(error)}). Mount an emptyDir there, or choose another path.`,
         { cause: error },
       );
     }
@@ -72,19 +72,19 @@ export class ReadyFile implements Gate {
 
   async open(term?: GateTerm): Promise<void> {
     this.#isOpen = true;
-    await this.#after(() => this.#write(term));
+    await this.#enqueue(() => this.#write(term));
   }
 
   renewed(term: GateTerm): void {
     if (!this.#isOpen) return;
-    this.#after(() => (this.#isOpen ? this.#write(term) : Promise.resolve())).catch((error) =>
-      this.#onError(error),
-    );
+    this.#enqueue(async () => {
+      if (this.#isOpen) await this.#write(term);
+    }).catch((error) => this.#onError(asError(error)));
   }
 
   async close(): Promise<void> {
     this.#isOpen = false;
-    await this.#after(async () => {
+    await this.#enqueue(async () => {
       try {
         await rm(this.path, { force: true });
       } catch (error) {
@@ -99,30 +99,30 @@ export class ReadyFile implements Gate {
     });
   }
 
-  #after(act: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(act);
+  #enqueue(operation: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(operation);
     this.#last = done.catch(() => {});
     return done;
   }
 
   async #write(term: GateTerm | undefined): Promise<void> {
-    const draft = `${this.path}.new`;
+    const temporary = `${this.path}.new`;
     const untilMs = this.#clock.now().wallMs + (term?.remainingMs() ?? 0);
     const text = term ? `ok\ntoken ${term.token}\nuntil ${new Date(untilMs).toISOString()}\n` : "ok\n";
     try {
-      // Never through a link that somebody put there.
-      await rm(draft, { force: true });
-      const file = await open(draft, "wx", 0o644);
+      // Never write through a symbolic link that somebody put there.
+      await rm(temporary, { force: true });
+      const file = await open(temporary, "wx", 0o644);
       try {
         await file.writeFile(text);
       } finally {
         await file.close();
       }
       if (term && !term.isValid()) {
-        await rm(draft, { force: true });
-        throw new Error("the term has run out");
+        await rm(temporary, { force: true });
+        throw new Error("the term has expired");
       }
-      await rename(draft, this.path);
+      await rename(temporary, this.path);
     } catch (error) {
       throw new TrafficError("CannotOpen", `Cannot write the ready file ${this.path}: ${messageOf(error)}.`, {
         cause: error,
@@ -131,7 +131,7 @@ export class ReadyFile implements Gate {
   }
 }
 
-/** Until when a ready file is to be believed, in milliseconds since 1970; undefined if it does not say. */
+/** Until when a ready file is valid, in milliseconds since 1970; undefined if the text does not say. */
 export function readyUntil(text: string): number | undefined {
   const [, until = ""] = /^until (\S+)$/m.exec(text) ?? [];
   const ms = Date.parse(until);

@@ -8,21 +8,21 @@ const two = {
   ],
 };
 
-it("takes a number for each port that has a name, and leaves the others as the Service says", () => {
+it("uses the given number of a named target port, and the numbers of the Service for the others", () => {
   expect(portsFrom(two, { http: 8080 }, "Service x/y")).toEqual([
     { name: "http", port: 8080, protocol: "TCP" },
     { name: "dns", port: 53, protocol: "TCP" },
   ]);
 });
 
-it("names everything that is wrong", () => {
+it("reports all problems together", () => {
   expect(() => portsFrom(two, { grpc: 1 }, "Service x/y")).toThrow(
-    'Cannot tell the ports of the leader from the Service x/y: its port http goes to the container port named "web": give the number, http=NUMBER; it has no port "grpc", only http, dns.',
+    'Cannot derive the ports of the leader from the Service x/y: port http targets the named container port "web"; give its number as http=NUMBER; it has no port "grpc", only http, dns.',
   );
 });
 
-it("one number alone is for a Service with one port", () => {
+it("rejects a single number for a Service with two ports", () => {
   expect(() => portsFrom(two, 8080, "Service x/y")).toThrow(
-    "it has 2 ports, so that 8080 alone does not say for which: give NAME=8080",
+    "it has 2 ports, so 8080 alone is ambiguous; give NAME=8080",
   );
 });

@@ -1,4 +1,4 @@
-/** The ports of a slice from those of its Service: kube-proxy finds the one by the name of the other. */
+/** Derives the ports of a slice from the ports of its Service. kube-proxy matches them by name. */
 import { TrafficError } from "../errors.ts";
 
 export interface ServiceSpec {
@@ -20,12 +20,12 @@ export interface SlicePort {
   readonly appProtocol?: string;
 }
 
-/** Ports of the pod: by the name of the Service's port (its number, if it has no name), or the one of its only port. */
+/** Port numbers of the pod, by the name of the Service port (by its number if it has no name). A single number is for a Service with one port. */
 export type GivenPorts = number | Readonly<Record<string, number>>;
 
 export function portsFrom(spec: ServiceSpec, ports: GivenPorts = {}, what: string): SlicePort[] {
   const problems: string[] = [];
-  const given = typeof ports === "number" ? ofOnlyPort(spec, ports, problems) : ports;
+  const given = typeof ports === "number" ? forOnlyPort(spec, ports, problems) : ports;
   const known = new Set<string>();
   const found = (spec.ports ?? []).map(({ name = "", port, protocol = "TCP", targetPort, appProtocol }) => {
     const key = name || String(port);
@@ -33,7 +33,7 @@ export function portsFrom(spec: ServiceSpec, ports: GivenPorts = {}, what: strin
     const target = given[key] ?? targetPort ?? port;
     if (typeof target !== "number") {
       problems.push(
-        `its port ${key} goes to the container port named ${JSON.stringify(target)}: give the number, ${key}=NUMBER`,
+        `port ${key} targets the named container port ${JSON.stringify(target)}; give its number as ${key}=NUMBER`,
       );
     }
     return { name, port: Number(target), protocol, ...(appProtocol && { appProtocol }) };
@@ -45,16 +45,16 @@ export function portsFrom(spec: ServiceSpec, ports: GivenPorts = {}, what: strin
   if (problems.length > 0)
     throw new TrafficError(
       "InvalidOptions",
-      `Cannot tell the ports of the leader from the ${what}: ${problems.join("; ")}.`,
+      `Cannot derive the ports of the leader from the ${what}: ${problems.join("; ")}.`,
     );
   return found;
 }
 
-function ofOnlyPort({ ports = [] }: ServiceSpec, port: number, problems: string[]): Record<string, number> {
+function forOnlyPort({ ports = [] }: ServiceSpec, port: number, problems: string[]): Record<string, number> {
   const [only, ...more] = ports;
   if (only && more.length === 0) return { [only.name || String(only.port)]: port };
   problems.push(
-    `it has ${ports.length} ports, so that ${port} alone does not say for which: give NAME=${port} for each that needs it`,
+    `it has ${ports.length} ports, so ${port} alone is ambiguous; give NAME=${port} for the port that it belongs to`,
   );
   return {};
 }

@@ -1,4 +1,4 @@
-/** A sandbox with pods in it, a client that can be frozen, and a witness that sees every change. For tests. */
+/** For tests: a sandbox with pods, a client whose requests can be held back, and a watch that records every change. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import type { GateTerm } from "../gate.ts";
 import type { KubeObject } from "../gates/objects.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: objects of the API in all their shapes, of which each test says what it expects
+// biome-ignore lint/suspicious/noExplicitAny: API objects of any shape; each test states what it expects
 export type Any = any;
 
 export interface Cluster {
   readonly sandbox: Sandbox;
-  /** May do everything. */
+  /** Has all permissions. */
   readonly client: KubeClient;
   readonly namespace: string;
   addPod(name: string, metadata?: object): Promise<KubeObject>;
@@ -20,7 +20,7 @@ export interface Cluster {
   get(path: string): Promise<Any>;
   patch(path: string, body: object): Promise<Any>;
   remove(path: string): Promise<void>;
-  /** A client of a ServiceAccount that may do this and nothing else. */
+  /** A client of a ServiceAccount that has only these rules. */
   restricted(rules: readonly object[]): Promise<KubeClient>;
   close(): Promise<void>;
 }
@@ -88,13 +88,13 @@ export async function startCluster(): Promise<Cluster> {
   };
 }
 
-/** A client whose requests wait at the door while it is frozen, and are carried out later whatever became of the caller. */
-export class FrozenClient {
+/** A client that holds selected requests back and sends them later, even if the caller no longer waits for them. */
+export class HoldingClient {
   readonly #client: KubeClient;
   readonly #held: { readonly go: () => void; readonly done: Promise<unknown> }[] = [];
   readonly sent: string[] = [];
-  /** Which requests wait. */
-  freezes: (request: KubeRequest) => boolean = () => false;
+  /** Selects the requests to hold back. */
+  shouldHold: (request: KubeRequest) => boolean = () => false;
   onHeld = () => {};
 
   constructor(client: KubeClient) {
@@ -103,31 +103,31 @@ export class FrozenClient {
 
   async request<T>(request: KubeRequest): Promise<T> {
     this.sent.push(`${request.method} ${request.path}`);
-    if (!this.freezes(request)) return this.#client.request<T>(request);
+    if (!this.shouldHold(request)) return this.#client.request<T>(request);
     const { signal, ...rest } = request;
     let go = () => {};
-    const carriedOut = new Promise<void>((resolve) => {
+    const executed = new Promise<void>((resolve) => {
       go = resolve;
     }).then(() => this.#client.request<T>(rest));
-    this.#held.push({ go, done: carriedOut.catch(() => {}) });
+    this.#held.push({ go, done: executed.catch(() => {}) });
     this.onHeld();
-    const givenUp = new Promise<never>((_, reject) =>
+    const aborted = new Promise<never>((_, reject) =>
       signal?.addEventListener("abort", () => reject(signal.reason), { once: true }),
     );
-    return Promise.race([carriedOut, givenUp]);
+    return Promise.race([executed, aborted]);
   }
 
-  /** Resolves when a request waits. */
-  held(): Promise<void> {
+  /** Resolves when a request is held back. */
+  untilHeld(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#held.length > 0) resolve();
       this.onHeld = resolve;
     });
   }
 
-  /** Resolves when what was held has been answered. */
-  async thaw(): Promise<void> {
-    this.freezes = () => false;
+  /** Sends the requests that were held back, and resolves when the server has responded to all of them. */
+  async sendHeld(): Promise<void> {
+    this.shouldHold = () => false;
     const held = this.#held.splice(0);
     for (const { go } of held) go();
     await Promise.all(held.map(({ done }) => done));
@@ -141,11 +141,11 @@ export function newTerm(
   return { identity, token: BigInt(token), isValid, remainingMs };
 }
 
-/** Every state that a collection was in, by a watch; each is what `look` makes of its objects. */
-export async function witness(
+/** Records every state of a collection with a watch. `describe` turns the objects into a state. */
+export async function recordStates(
   client: KubeClient,
   path: string,
-  look: (objects: readonly KubeObject[]) => string,
+  describe: (objects: readonly KubeObject[]) => string,
 ): Promise<{ readonly seen: string[]; until(state: string): Promise<void>; end(): Promise<void> }> {
   const objects = new Map<string, KubeObject>();
   const seen: string[] = [];
@@ -164,7 +164,7 @@ export async function witness(
       const name = object.metadata.name ?? "";
       if (type === "DELETED") objects.delete(name);
       else objects.set(name, object);
-      const state = look([...objects.values()]);
+      const state = describe([...objects.values()]);
       if (state !== seen.at(-1)) seen.push(state);
       changed();
     },
@@ -186,7 +186,7 @@ export async function witness(
   };
 }
 
-/** The names of the pods with the label, in order. */
+/** The sorted names of the pods that have the label `leader`. */
 export function leadersAmong(objects: readonly KubeObject[]): string {
   return objects
     .filter(({ metadata }) => metadata.labels?.["tenure.dev/role"] === "leader")

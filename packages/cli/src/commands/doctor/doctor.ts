@@ -5,7 +5,7 @@
 import { parseDuration } from "@tenure/base";
 import { presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
-import { electionLabel } from "@tenure/traffic";
+import { electionLabel } from "@tenure/traffic/internal";
 import { listLocks, readLocks, serverNowMs } from "../../elections/find.ts";
 import { flappingOf, readEvents } from "../../elections/flapping.ts";
 import { follow } from "../../elections/follow.ts";

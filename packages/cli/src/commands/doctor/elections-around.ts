@@ -6,7 +6,7 @@ import {
   endpointSliceRules,
   leaderConfigMapRules,
   podLabelRules,
-} from "@tenure/traffic";
+} from "@tenure/traffic/internal";
 import { type LockKind, lockKinds } from "../../elections/lock-object.ts";
 import type { ElectionState } from "../../elections/state.ts";
 import { podOf, type Snapshot, selects } from "./snapshot.ts";

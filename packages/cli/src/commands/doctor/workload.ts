@@ -2,7 +2,7 @@
  * What the manifests of a workload say about its part in an election: its flags, its probes, its identity. Read from the
  * Deployment, not from the running process: what an image does by itself is not seen here.
  */
-import { defaultReadyFile } from "@tenure/traffic";
+import { defaultReadyFile } from "@tenure/traffic/internal";
 import type { Labelled } from "./snapshot.ts";
 
 export interface EnvVar {

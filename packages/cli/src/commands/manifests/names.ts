@@ -1,5 +1,5 @@
 /** Names that several of the objects must agree on. */
-import { defaultSliceName, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic";
+import { defaultSliceName, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic/internal";
 import type { CheckedOptions } from "./options.ts";
 
 export interface KubernetesObject {

@@ -159,7 +159,7 @@ describe("traffic", () => {
   it("that could never be is refused before the election, with exit code 1", async () => {
     const none = start(`--lease-lock-name ${newName()} --id nobody --label ${quick}`);
     expect(await none.ended).toBe(1);
-    expect(none.complained).toContain("error: Cannot label pod default/nobody: there is no such pod.");
+    expect(none.complained).toContain("error: Cannot label pod default/nobody: the pod does not exist.");
   });
 });
 
@@ -231,7 +231,7 @@ describe("what is wrong is said at once, with exit code 2", () => {
     const second = start(`--election ${newName()} --id a --status ${host}`);
     expect(await second.ended).toBe(1);
     expect(second.complained).toContain(
-      `error: Cannot serve the status on ${host}: something else listens there`,
+      `error: Cannot serve the status on ${host}: another process listens on this address`,
     );
   });
 

@@ -1,5 +1,5 @@
 /** Whether traffic goes where the lock says: labels of pods, EndpointSlices and ConfigMaps against the holder. Pure. */
-import { defaultConfigMapKey, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic";
+import { defaultConfigMapKey, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic/internal";
 import type { ElectionState } from "../../../elections/state.ts";
 import { titleOf } from "../../../elections/words.ts";
 import { finding, ok, type Report } from "../report.ts";

@@ -1,41 +1,45 @@
 /**
- * What there is to say about this replica at this moment, and word of it when it changes.
- * A leader whose time has run out, or that is ending its term, is not named: whoever asks may be about to give it work.
+ * Knows the status of this replica, and calls back when it changes.
+ * A leader whose term has expired or is ending is not named, because a client may be about to send it work.
  */
-import type { Clock } from "@tenure/base";
-import type { ChildState, StatusSource } from "./source.ts";
+import { asError, type Clock, Emitter, onAbort, warn } from "@tenure/base";
+import type { ChildSummary, StatusSource } from "./source.ts";
 
 export interface Status {
-  /** The leader, or "": as the classic leader-elector sidecar answers. */
+  /** The leader, or "" if there is none, as the classic leader-elector sidecar responds. */
   readonly name: string;
   readonly leader: string | null;
   readonly identity: string;
   readonly isLeader: boolean;
-  /** The fencing token, as text since it may not fit a number; null for a follower. */
+  /** The fencing token, as text because it may not fit into a number; null for a follower. */
   readonly token: string | null;
-  /** Since when this replica has known that leader. */
+  /** When this replica first saw this leader. */
   readonly since: string | null;
   readonly phase: string;
-  /** How long this leader may go on without another renewal; null for a follower, which cannot know. */
+  /** Time until the term expires if it is not renewed; null for a follower, which cannot know. */
   readonly leaseSecondsLeft: number | null;
   readonly healthy: boolean;
   readonly message: string;
-  readonly child?: ChildState;
+  readonly child?: ChildSummary;
 }
 
 export type StatusEvent = "leader-changed" | "phase" | "renewed";
-export type StatusListener = (event: StatusEvent, status: Status) => void;
 
-/** A leader renews every few seconds: who listens wants to know that it lives, not each time. */
+interface StatusChange {
+  readonly event: StatusEvent;
+  readonly status: Status;
+}
+
+/** A leader renews every few seconds. Clients need to see that it is alive, not every renewal. */
 const renewedEveryMs = 5_000;
-/** But so often within the time that is left: who trusts `leaseSecondsLeft` must not see it run out. */
+/** `renewed` is also sent this often per remaining lease, so that `leaseSecondsLeft` does not reach 0 at a client. */
 const timesPerLease = 4;
 
-export class StatusBoard {
+export class StatusTracker {
   readonly #source: StatusSource;
   readonly #clock: Clock;
-  readonly #listeners = new Set<StatusListener>();
-  readonly #endings: (() => void)[] = [];
+  readonly #emitter = new Emitter<{ change: StatusChange }>((error) => warn(asError(error)));
+  readonly #cleanups: (() => void)[] = [];
   #leader: string | null = null;
   #sinceMs: number | undefined;
   #phase: string;
@@ -44,32 +48,31 @@ export class StatusBoard {
   constructor(source: StatusSource, clock: Clock) {
     this.#source = source;
     this.#clock = clock;
-    this.#phase = this.#phaseNow();
+    this.#phase = this.#currentPhase();
     const { election } = source;
-    const look = () => this.#look();
-    this.#endings.push(
-      election.on("leader-changed", look),
+    const update = () => this.#update();
+    this.#cleanups.push(
+      election.on("leader-changed", update),
       election.on("term-started", ({ term }) => {
-        term.signal.addEventListener("abort", look, { once: true });
-        look();
+        onAbort(term.signal, update);
+        update();
       }),
-      election.on("term-ended", look),
-      election.on("overrun", look),
+      election.on("term-ended", update),
+      election.on("overrun", update),
       election.on("renewed", () => this.#renewed()),
     );
-    if (source.onChange) this.#endings.push(source.onChange(look));
-    look();
+    if (source.onChange) this.#cleanups.push(source.onChange(update));
+    update();
   }
 
-  /** The result ends it. */
-  listen(listener: StatusListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** The returned function removes the listener. */
+  onChange(listener: (change: StatusChange) => void): () => void {
+    return this.#emitter.on("change", listener);
   }
 
   status(): Status {
-    // A time that ran out is announced by nobody if the process stood still meanwhile.
-    this.#look();
+    // If the process was frozen, the term may have expired without any event.
+    this.#update();
     const { election, child } = this.#source;
     const { healthy, message } = election.health();
     const isLeader = this.isLeader();
@@ -94,43 +97,40 @@ export class StatusBoard {
   }
 
   close(): void {
-    for (const end of this.#endings.splice(0)) end();
-    this.#listeners.clear();
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
   }
 
-  #look(): void {
+  #update(): void {
     const { election } = this.#source;
     const leader =
       election.leader === election.identity && !this.isLeader() ? null : (election.leader ?? null);
-    const phase = this.#phaseNow();
+    const phase = this.#currentPhase();
     const isNewLeader = leader !== this.#leader;
     const isNewPhase = phase !== this.#phase;
-    // Both are set before either is told, for every word carries the whole status.
+    // Both are set before either event is emitted, because every event carries the whole status.
     if (isNewLeader) this.#sinceMs = leader === null ? undefined : this.#clock.now().wallMs;
     this.#leader = leader;
     this.#phase = phase;
-    if (isNewLeader) this.#tell("leader-changed");
-    if (isNewPhase) this.#tell("phase");
+    if (isNewLeader) this.#emit("leader-changed");
+    if (isNewPhase) this.#emit("phase");
   }
 
   #renewed(): void {
-    this.#look();
+    this.#update();
     const nowMs = this.#clock.now().monoMs;
     const remainingMs = this.#source.election.term?.remainingMs() ?? 0;
     if (nowMs - this.#renewedAtMs < Math.min(renewedEveryMs, remainingMs / timesPerLease)) return;
     this.#renewedAtMs = nowMs;
-    this.#tell("renewed");
+    this.#emit("renewed");
   }
 
-  #phaseNow(): string {
+  #currentPhase(): string {
     if (this.#source.phase) return this.#source.phase();
     if (this.isLeader()) return "leader";
     return this.#source.election.term ? "pre-follower" : "follower";
   }
 
-  #tell(event: StatusEvent): void {
-    if (this.#listeners.size === 0) return;
-    const status = this.status();
-    for (const listener of [...this.#listeners]) listener(event, status);
+  #emit(event: StatusEvent): void {
+    if (this.#emitter.has("change")) this.#emitter.emit("change", { event, status: this.status() });
   }
 }

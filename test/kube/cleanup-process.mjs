@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Ends the servers of a cluster whose owner is gone, however it went: return, exception, SIGINT, SIGKILL.
+ * Kills the servers of a cluster when its owner has exited for whatever reason: return, exception, SIGINT, SIGKILL.
  *
- * The owner starts this file as a process and holds the other end of its stdin. The kernel closes that end when
- * the owner dies, which no signal handler in the owner could promise. Lines on stdin: "+pid" and "-pid" say
- * which servers run, "keep" says to leave the folder (named by the first argument) for a human to read.
+ * The owner runs this file as a process and holds the other end of its stdin. The kernel closes that end when the owner
+ * exits, even on SIGKILL, which no signal handler can catch. The lines "+pid" and "-pid" on stdin add and remove a server;
+ * "keep" keeps the folder (the first argument) for a person to read.
  *
- * Not promised: a server that the owner spawned in the very instant of its own SIGKILL, before it could tell.
+ * Not promised: a server that the owner spawned just before its own SIGKILL, before it could send the pid.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,36 +15,36 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * @typedef {object} Guardian
+ * @typedef {object} CleanupProcess
  * @property {number} pid
  * @property {(pid: number) => void} watch
  * @property {(pid: number) => void} forget
  * @property {() => void} keepFolder
- * @property {() => Promise<void>} end lets the guardian finish, and waits until it has
+ * @property {() => Promise<void>} end lets the process finish, and waits for its exit
  */
 
 /**
- * @param {string} folder removed when the owner is gone
- * @returns {Promise<Guardian>}
+ * @param {string} folder removed when the owner has exited
+ * @returns {Promise<CleanupProcess>}
  */
-export async function startGuardian(folder) {
-  // Detached, or the Ctrl-C that ends the owner would end the guardian too.
+export async function startCleanupProcess(folder) {
+  // Detached, because Ctrl-C would otherwise end this process together with the owner.
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), folder], {
     detached: true,
     stdio: ["pipe", "ignore", "inherit"],
   });
   await once(child, "spawn");
   const exited = once(child, "exit");
-  // A guardian that died is no reason for the owner to die of EPIPE.
+  // If the process has died, the owner must not fail with EPIPE.
   child.stdin.on("error", () => {});
   child.unref();
   /** @param {string} line */
-  const say = (line) => void child.stdin.write(`${line}\n`);
+  const send = (line) => void child.stdin.write(`${line}\n`);
   return {
     pid: /** @type {number} */ (child.pid),
-    watch: (pid) => say(`+${pid}`),
-    forget: (pid) => say(`-${pid}`),
-    keepFolder: () => say("keep"),
+    watch: (pid) => send(`+${pid}`),
+    forget: (pid) => send(`-${pid}`),
+    keepFolder: () => send("keep"),
     async end() {
       child.ref();
       child.stdin.end();
@@ -53,7 +53,7 @@ export async function startGuardian(folder) {
   };
 }
 
-async function guard() {
+async function main() {
   const folder = /** @type {string} */ (process.argv[2]);
   /** @type {Set<number>} */
   const pids = new Set();
@@ -67,11 +67,11 @@ async function guard() {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It was faster.
+      // It has already exited.
     }
   }
-  // Retries, as a server that is just dying may still add a file.
+  // Retries, because a server that is exiting may still write a file.
   if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await guard();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
