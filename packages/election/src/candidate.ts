@@ -72,7 +72,7 @@ export class Candidate implements Engine {
   }
 
   heardAtMs(): number {
-    return this.#state.heardAtMs;
+    return this.#state.lastContactMs;
   }
 
   leader(): string | undefined {

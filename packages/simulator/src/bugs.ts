@@ -14,13 +14,13 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "term: { token: view.revision, sent: attempt.sent,",
-        replace: "term: { token: view.revision, sent: d.at,",
+        find: "term = { token: view.revision, sent: ownWrite.sent,",
+        replace: "term = { token: view.revision, sent: ctx.at,",
       },
       {
         file: "observe.js",
-        find: "term: { ...phase.term, sent: attempt.sent }",
-        replace: "term: { ...phase.term, sent: d.at }",
+        find: "term: { ...phase.term, sent: ownWrite.sent }",
+        replace: "term: { ...phase.term, sent: ctx.at }",
       },
     ],
   },
@@ -29,13 +29,13 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "step.js",
-        find: 'case "lost":\n            endTerm(d, phase.reason, false, phase.cooldownMs);',
+        find: 'case "lost":\n            endTerm(ctx, phase.reason, false, phase.cooldownMs);',
         replace:
-          'case "lost": d.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: d.at } };',
+          'case "lost": ctx.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: ctx.at } };',
       },
       {
         file: "observe.js",
-        find: "else if (!isSameLock || (!attempt && !onlyMetadataChanged))",
+        find: "else if (!isSameLock || (!ownWrite && !onlyMetadataChanged))",
         replace: "else if (false)",
       },
     ],
@@ -45,8 +45,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: 'lose(d, isOurs ? "overwritten" : "taken-over", false);',
-        replace: "void isOurs;",
+        find: 'loseTerm(ctx, hasOurIdentity ? "overwritten" : "taken-over", false);',
+        replace: "void hasOurIdentity;",
       },
     ],
   },
@@ -55,8 +55,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "view, sinceMs: d.at.monoMs };",
-        replace: "view, sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };",
+        find: "view, sinceMs: ctx.at.monoMs };",
+        replace: "view, sinceMs: ctx.at.monoMs - ctx.at.wallMs + Date.parse(view.record.renewTime) };",
       },
     ],
   },
@@ -65,9 +65,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "view, sinceMs: d.at.monoMs };",
+        find: "view, sinceMs: ctx.at.monoMs };",
         replace:
-          "view, sinceMs: d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3 ? before.sinceMs : d.at.monoMs };",
+          "view, sinceMs: ctx.at.monoMs - before.sinceMs > ctx.config.timings.leaseDurationMs / 3 ? before.sinceMs : ctx.at.monoMs };",
       },
     ],
   },
@@ -86,8 +86,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: 'd.effects.push({ type: "term-started", token: view.revision });',
-        replace: 'd.effects.push({ type: "term-started", token: BigInt(leaseTransitions) });',
+        find: 'ctx.effects.push({ type: "term-started", token: view.revision });',
+        replace: 'ctx.effects.push({ type: "term-started", token: BigInt(leaseTransitions) });',
       },
     ],
   },
@@ -96,8 +96,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "queries.js",
-        find: "const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;",
-        replace: "const isNobodys = isRelease(record) || record.holderIdentity === config.identity;",
+        find: "const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;",
+        replace: "const isFree = isRelease(record) || record.holderIdentity === config.identity;",
       },
     ],
   },
@@ -107,9 +107,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
+        find: 'state.lock = { kind: "present", view, sinceMs: ctx.at.monoMs };',
         replace:
-          'state.lock = { kind: "present", view, sinceMs: onlyMetadataChanged ? before.sinceMs : d.at.monoMs };',
+          'state.lock = { kind: "present", view, sinceMs: onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs };',
       },
     ],
   },
@@ -118,7 +118,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, untilMs);",
+        find: "ctx.state.vanishedHolderUntilMs = Math.max(ctx.state.vanishedHolderUntilMs, untilMs);",
         replace: "void untilMs;",
       },
     ],
@@ -128,8 +128,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "queries.js",
-        find: "const isNobodys = isRelease(record)",
-        replace: 'const isNobodys = record.holderIdentity === ""',
+        find: "const isFree = isRelease(record)",
+        replace: 'const isFree = record.holderIdentity === ""',
       },
     ],
   },

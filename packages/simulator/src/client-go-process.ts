@@ -3,14 +3,8 @@
  * records, a deadline that counts from the acknowledgement, a release that checks only its own stale memory and runs
  * before the work is stopped, and no reaction to another holder until the deadline.
  */
-import {
-  type Answer,
-  elapsedMs,
-  type Instant,
-  type LeaderRecord,
-  type LockView,
-  type Timings,
-} from "@tenure/core";
+import type { Instant } from "@tenure/base";
+import type { Answer, LeaderRecord, LockView, Timings } from "@tenure/core";
 import type { Machine } from "./machine.ts";
 import type { Witness, Worker } from "./witness.ts";
 
@@ -188,7 +182,7 @@ export class ClientGoProcess implements Worker {
 
   #isLeaseValid(now: Instant): boolean {
     if (!this.#observed || !this.#observedAt) return false;
-    return elapsedMonoMs(this.#observedAt, now) < (this.#observed.leaseDurationSeconds ?? 0) * 1_000;
+    return now.monoMs - this.#observedAt.monoMs < (this.#observed.leaseDurationSeconds ?? 0) * 1_000;
   }
 
   #setObserved(record: LeaderRecord): void {
@@ -219,10 +213,6 @@ export class ClientGoProcess implements Worker {
     const { clock } = this.machine;
     return new Promise((resolve) => clock.at(clock.now().monoMs + ms, resolve));
   }
-}
-
-function elapsedMonoMs(since: Instant, now: Instant): number {
-  return elapsedMs({ ...since, wallMs: 0 }, { ...now, wallMs: 0 });
 }
 
 /** json.Marshal of a record with metav1.Time: seconds. */
