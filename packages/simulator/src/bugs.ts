@@ -1,6 +1,6 @@
 /**
- * Known mistakes, each as a change to the built code of core. A simulator that does not find them proves nothing.
- * They are planted while the module is loaded, so that the code that ships knows nothing of them.
+ * Known bugs, each as a change of the built code of core. The simulator must find them, or its results mean nothing.
+ * They are planted while a module is loaded, so the shipped code does not contain them.
  */
 
 export interface Bug {
@@ -10,7 +10,7 @@ export interface Bug {
 
 export const bugs: Readonly<Record<string, Bug>> = {
   "validity-from-acknowledgement": {
-    about: "the right to work counts from when the answer came, not from when the write was sent",
+    about: "deadlines count from when the answer arrived, not from when the write was sent",
     edits: [
       {
         file: "observe.js",
@@ -25,7 +25,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "release-over-another": {
-    about: "a candidate that lost its term releases the lock all the same, over whatever stands there",
+    about: "a candidate that lost its term still releases the lock, over any holder's record",
     edits: [
       {
         file: "step.js",
@@ -41,7 +41,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "rewin-inside-term": {
-    about: "a leader that sees another holder goes on and takes the lock back",
+    about: "a leader that sees another holder continues and takes the lock back",
     edits: [
       {
         file: "observe.js",
@@ -51,7 +51,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "remote-timestamps": {
-    about: "a holder's time is counted from the renewTime that it wrote, by the reader's clock",
+    about: "a holder's lease counts from the renewTime that it wrote, by the reader's clock",
     edits: [
       {
         file: "observe.js",
@@ -61,7 +61,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "watch-trusted-after-gap": {
-    about: "a change that is learned of after a gap in the watch does not start the wait anew",
+    about: "a change that is seen after a gap in the watch does not restart the wait",
     edits: [
       {
         file: "observe.js",
@@ -72,7 +72,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "stop-after-hard-deadline": {
-    about: "the hard deadline lies after the end of the lease",
+    about: "the hard deadline is after the end of the lease",
     edits: [
       {
         file: "timings.js",
@@ -92,7 +92,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "same-identity-continues": {
-    about: "a lock with the candidate's own identity is taken for its own, as if the process had never died",
+    about: "a lock with the candidate's identity is treated as its own, even if another process wrote it",
     edits: [
       {
         file: "queries.js",
@@ -103,7 +103,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
   },
   "unchanged-record-is-no-renewal": {
     about:
-      "a write that leaves the record as it was is taken for no renewal, although client-go repeats one like that",
+      "a write that does not change the record does not count as a renewal, although client-go repeats renewals that way",
     edits: [
       {
         file: "observe.js",
@@ -114,7 +114,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "deletion-is-release": {
-    about: "a lock that was deleted is taken at once",
+    about: "a deleted lock is acquired at once",
     edits: [
       {
         file: "observe.js",
@@ -124,7 +124,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "emptied-is-released": {
-    about: "a holder that was emptied by hand is taken for one that let go",
+    about: "a holder that was emptied by hand is treated as a release",
     edits: [
       {
         file: "queries.js",
@@ -134,7 +134,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "validity-by-flag": {
-    about: "a frozen leader asks a flag, not the clock, whether it may go on",
+    about: "a leader that was frozen checks a flag, not the clock, to decide whether it may work",
     edits: [
       {
         file: "queries.js",
@@ -144,7 +144,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "suspension-unseen": {
-    about: "only the monotonic clock is asked, which stands still while the machine is suspended",
+    about: "only the monotonic clock counts, which stops while the machine is suspended",
     edits: [
       {
         file: "instant.js",

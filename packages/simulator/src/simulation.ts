@@ -1,14 +1,15 @@
-/** Plays one plan: builds the machines, lets the faults strike, heals everything, and asks the witness. */
+/** Runs one plan: starts the machines, injects the faults, ends them all, and collects the violations. */
 import { type Config, resolveTimings, type Timings } from "@tenure/core";
+import { Checker, type Violation } from "./checker.ts";
 import { ClientGoProcess } from "./client-go-process.ts";
 import type { ErrorKind } from "./link.ts";
 import { Machine } from "./machine.ts";
 import type { Fault, Plan, ProcessPlan } from "./plan.ts";
+import { nextTurn } from "./platform.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Server, type StoredLock } from "./server.ts";
 import { TenureProcess } from "./tenure-process.ts";
-import { type Violation, Witness } from "./witness.ts";
 
 type Process = TenureProcess | ClientGoProcess;
 
@@ -16,82 +17,82 @@ export interface Outcome {
   readonly violations: readonly Violation[];
   readonly simulatedMs: number;
   readonly terms: { readonly tenure: number; readonly clientGo: number };
-  /** Overlaps that only a client-go candidate can cause. */
-  readonly apart: number;
+  /** How often two processes worked at once in a way that only a client-go candidate can cause. */
+  readonly clientGoOverlaps: number;
   readonly log: readonly string[];
 }
 
-export function play(plan: Plan): Promise<Outcome> {
-  return new World(plan).play();
+export function simulate(plan: Plan): Promise<Outcome> {
+  return new Simulation(plan).run();
 }
 
-class World {
+class Simulation {
   readonly #plan: Plan;
   readonly #random: Random;
   readonly #timings: Timings;
   readonly #scheduler = new Scheduler();
-  readonly #witness: Witness;
+  readonly #checker: Checker;
   readonly #server: Server;
   readonly #slots: (Process | undefined)[];
-  readonly #twins: Process[] = [];
+  readonly #duplicates: Process[] = [];
   readonly #active = new Set<() => void>();
   readonly #log: string[] = [];
-  #incarnations = 0;
+  #starts = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#random = new Random(plan.seed ^ 0x5bd1e995);
     this.#timings = resolveTimings(plan.timings);
     const now = () => this.#scheduler.nowMs;
-    this.#witness = new Witness(now, this.#timings.leaseDurationMs);
+    this.#checker = new Checker(now, this.#timings.leaseDurationMs);
     this.#server = new Server(now, (before, after) => this.#committed(before, after));
     this.#slots = plan.processes.map(() => undefined);
   }
 
-  async play(): Promise<Outcome> {
+  async run(): Promise<Outcome> {
     const { processes, faults, calmAfterMs } = this.#plan;
     processes.forEach((process, slot) => {
-      this.#scheduler.at(process.startMs, () => this.#spawn(slot, `p${slot}`));
+      this.#scheduler.at(process.startMs, () => this.#start(slot, `p${slot}`));
     });
-    for (const fault of faults) this.#scheduler.at(fault.atMs, () => this.#strike(fault));
-    this.#scheduler.at(calmAfterMs, () => this.#healAll());
-    // A frozen leader's lease, the wait for a vanished one, the wait for an absent lock, and the longest drain.
+    for (const fault of faults) this.#scheduler.at(fault.atMs, () => this.#inject(fault));
+    this.#scheduler.at(calmAfterMs, () => this.#endFaults());
+    // Time for the lease of a frozen leader, a vanished holder, an absent lock, and the longest drain.
     const endMs = calmAfterMs + 3 * this.#timings.leaseDurationMs + 60_000;
     await this.#scheduler.run(endMs, this.#settle());
-    const all = [...this.#slots, ...this.#twins];
-    this.#witness.finished(all.some((process) => process?.isLeading));
-    for (const violation of this.#witness.violations)
+    const all = [...this.#slots, ...this.#duplicates];
+    this.#checker.finished(all.some((process) => process?.isLeading));
+    for (const violation of this.#checker.violations)
       this.#note(`VIOLATION ${violation.rule}: ${violation.message}`, violation.atMs);
     return {
-      violations: this.#witness.violations,
+      violations: this.#checker.violations,
       simulatedMs: endMs,
-      terms: this.#witness.terms,
-      apart: this.#witness.apart,
+      terms: this.#checker.terms,
+      clientGoOverlaps: this.#checker.clientGoOverlaps,
       log: this.#log,
     };
   }
 
-  /** Our candidates need one turn of the promises after an event; the client-go model awaits in many places. */
+  /** A tenure process needs one turn of the promises after an action. The client-go model awaits in many places. */
   #settle(): () => Promise<void> {
     const hasClientGo = this.#plan.processes.some((process) => process.kind === "client-go");
-    return hasClientGo ? () => new Promise((resolve) => setImmediate(resolve)) : () => Promise.resolve();
+    return hasClientGo ? nextTurn : () => Promise.resolve();
   }
 
-  #spawn(slot: number, identity: string): Process {
+  #start(slot: number, identity: string): Process {
     const plan = this.#plan.processes[slot] as ProcessPlan;
-    const id = `${identity}#${this.#incarnations++}`;
+    const id = `${identity}#${this.#starts++}`;
     const machine = new Machine(this.#scheduler, this.#server, plan, this.#random.fork());
     const process =
       plan.kind === "tenure"
-        ? this.#tenure(id, identity, machine)
-        : this.#clientGo(id, identity, machine, slot);
+        ? this.#newTenureProcess(id, identity, machine)
+        : this.#newClientGoProcess(id, identity, machine, slot);
     this.#slots[slot] = process;
     this.#note(`${id} starts`);
     process.start();
     return process;
   }
 
-  #tenure(id: string, identity: string, machine: Machine): TenureProcess {
+  #newTenureProcess(id: string, identity: string, machine: Machine): TenureProcess {
     const { waitWhenAbsent } = this.#plan;
     const config: Config = {
       identity,
@@ -100,26 +101,26 @@ class World {
       failWhenDenied: false,
       cooldownMs: this.#timings.retryPeriodMs,
     };
-    return new TenureProcess(id, config, machine, this.#scheduler, this.#witness);
+    return new TenureProcess(id, config, machine, this.#scheduler, this.#checker);
   }
 
-  #clientGo(id: string, identity: string, machine: Machine, slot: number): ClientGoProcess {
-    const respawn = () =>
-      this.#scheduler.after(3_000, () => this.#respawnIfDead(slot, `p${slot}-${this.#incarnations}`));
-    return new ClientGoProcess(id, identity, this.#timings, machine, this.#witness, respawn);
+  #newClientGoProcess(id: string, identity: string, machine: Machine, slot: number): ClientGoProcess {
+    const restart = () =>
+      this.#scheduler.after(3_000, () => this.#restartIfDead(slot, `p${slot}-${this.#starts}`));
+    return new ClientGoProcess(id, identity, this.#timings, machine, this.#checker, restart);
   }
 
-  #strike(fault: Fault): void {
+  #inject(fault: Fault): void {
     const process = this.#slots[fault.target];
     if (!process) return;
-    this.#note(`${fault.kind} ${process.id} for ${Math.round(fault.forMs)} ms`);
-    this.#witness.disturbed();
+    this.#note(`fault ${fault.kind} on ${process.id} for ${Math.round(fault.forMs)} ms`);
+    this.#checker.faultChanged();
     const { link } = process.machine;
     const until = (end: () => void) => {
       const endNow = () => {
         if (!this.#active.delete(endNow)) return;
-        this.#note(`end of ${fault.kind} ${process.id}`);
-        this.#witness.disturbed();
+        this.#note(`end of fault ${fault.kind} on ${process.id}`);
+        this.#checker.faultChanged();
         end();
         link.changed();
       };
@@ -131,8 +132,8 @@ class World {
       case "crash-same-identity": {
         process.crash();
         const slot = fault.target;
-        const identity = fault.kind === "crash" ? `p${slot}-${this.#incarnations}` : identityOf(process);
-        until(() => this.#respawnIfDead(slot, identity));
+        const identity = fault.kind === "crash" ? `p${slot}-${this.#starts}` : identityOf(process);
+        until(() => this.#restartIfDead(slot, identity));
         return;
       }
       case "freeze":
@@ -140,7 +141,7 @@ class World {
         until(() => process.thaw());
         return;
       case "suspend": {
-        // A machine that stands still already cannot be suspended.
+        // A frozen or dead machine cannot be suspended.
         if (!process.machine.isRunning) return;
         const sinceMs = this.#scheduler.nowMs;
         process.freeze();
@@ -172,10 +173,10 @@ class World {
           link.loseAnswers = 0;
         });
         break;
-      case "duplicate":
-        link.duplicate = fault.amount;
+      case "duplicate-requests":
+        link.duplicateRequests = fault.amount;
         until(() => {
-          link.duplicate = 0;
+          link.duplicateRequests = 0;
         });
         break;
       case "watch-stall":
@@ -211,7 +212,7 @@ class World {
         this.#delete();
         return;
       case "empty-by-hand":
-        if (this.#server.lock) this.#witness.emptied(this.#server.lock);
+        if (this.#server.lock) this.#checker.emptied(this.#server.lock);
         this.#server.emptyByHand();
         return;
       case "annotate":
@@ -225,17 +226,17 @@ class World {
         return;
       case "shutdown":
         process.shutdown();
-        until(() => this.#respawnIfDead(fault.target, identityOf(process)));
+        until(() => this.#restartIfDead(fault.target, identityOf(process)));
         return;
       case "set-clock":
-        // Set back while suspended, no clock of the machine would show the suspension: fencing is for that.
+        // If the wall clock were set back during a suspension, no clock would show the suspension. Only fencing helps then.
         if (process.machine.isRunning) process.machine.clock.setWall((fault.amount - 0.5) * 120_000);
         return;
-      case "twin": {
-        const twin = this.#spawn(fault.target, identityOf(process));
+      case "duplicate-identity": {
+        const duplicate = this.#start(fault.target, identityOf(process));
         this.#slots[fault.target] = process;
-        this.#twins.push(twin);
-        until(() => twin.crash());
+        this.#duplicates.push(duplicate);
+        until(() => duplicate.crash());
         return;
       }
     }
@@ -245,28 +246,28 @@ class World {
   #delete(): void {
     const { lock } = this.#server;
     if (!lock) return;
-    const all = [...this.#slots, ...this.#twins];
-    const knowing = all.filter((process) => process?.knows(lock.uid)).map((process) => process?.id);
-    this.#witness.deleted(lock, new Set(knowing));
+    const all = [...this.#slots, ...this.#duplicates];
+    const knownTo = all.filter((process) => process?.knows(lock.uid)).map((process) => process?.id);
+    this.#checker.deleted(lock, new Set(knownTo));
     this.#server.delete();
   }
 
-  #respawnIfDead(slot: number, identity: string): void {
-    if (this.#slots[slot]?.machine.isDead) this.#spawn(slot, identity);
+  #restartIfDead(slot: number, identity: string): void {
+    if (this.#slots[slot]?.machine.isDead) this.#start(slot, identity);
   }
 
   #linksChanged(): void {
-    for (const process of [...this.#slots, ...this.#twins]) process?.machine.link.changed();
+    for (const process of [...this.#slots, ...this.#duplicates]) process?.machine.link.changed();
   }
 
-  /** From here on nothing is broken any more, and everything that is dead has been started again. */
-  #healAll(): void {
-    this.#note("calm");
+  /** Ends all faults and restarts all dead processes. */
+  #endFaults(): void {
+    this.#note("all faults end");
     for (const end of this.#active) end();
     this.#slots.forEach((_, slot) => {
-      this.#respawnIfDead(slot, `p${slot}-${this.#incarnations}`);
+      this.#restartIfDead(slot, `p${slot}-${this.#starts}`);
     });
-    this.#witness.disturbed();
+    this.#checker.faultChanged();
   }
 
   #committed(before: StoredLock | undefined, after: StoredLock): void {
@@ -274,9 +275,9 @@ class World {
       before?.writer === after.writer && before?.record.holderIdentity === after.record.holderIdentity;
     if (!isRenewal)
       this.#note(
-        `lock ${after.version}: ${after.record.holderIdentity || "(nobody)"} by ${after.writer ?? "a person"}`,
+        `lock ${after.version}: held by ${after.record.holderIdentity || "nobody"}, written by ${after.writer ?? "a person"}`,
       );
-    this.#witness.committed(before, after);
+    this.#checker.committed(before, after);
   }
 
   #note(text: string, atMs = this.#scheduler.nowMs): void {

@@ -1,4 +1,4 @@
-/** Module hooks that plant a bug: they change the source of core's files as those are loaded. */
+/** Module hooks that plant a bug: they change the source of core's files while Node loads them. */
 import type { LoadHook, ResolveHook } from "node:module";
 import { bugs } from "./bugs.ts";
 
@@ -8,7 +8,7 @@ export function initialize(name: string): void {
   planted = name;
 }
 
-/** The packages are bundled for their users; a bug is planted into the module that it is a mistake in. */
+/** Loads the separate modules of a package instead of its bundle, so that a bug can be planted into one of them. */
 export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   const resolved = await nextResolve(specifier, context);
   const isBundled = specifier.startsWith("@tenure/");
@@ -22,9 +22,9 @@ export const load: LoadHook = async (url, context, nextLoad) => {
   const edits = bugs[planted]?.edits.filter((edit) => url.endsWith(`/core/dist/${edit.file}`)) ?? [];
   if (edits.length === 0 || loaded.source === undefined) return loaded;
   const source = edits.reduce((text, { file, find, replace }) => {
-    // The code has moved on: the mistake must be described anew, or it would silently not be there.
+    // If the code has changed, fail. Otherwise the bug would silently be missing.
     if (text.split(find).length !== 2)
-      throw new Error(`Cannot plant ${planted}: ${file} does not contain it once: ${find}`);
+      throw new Error(`Cannot plant ${planted}: ${file} must contain this text exactly once: ${find}`);
     return text.replace(find, () => replace);
   }, String(loaded.source));
   return { ...loaded, source };
