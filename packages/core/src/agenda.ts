@@ -1,62 +1,65 @@
 /**
- * What is to be done next, and when: the only place that decides on time. The machine does what is due; the shell sets
- * its one timer by the earliest entry (G4: at the exact moment, without polling).
+ * What the candidate does next, and when. This is the only place that decides by time. `step` runs the tasks that are due,
+ * and the caller sets a single timer to the earliest one, so that a candidate acts at the exact moment without polling (G4).
  */
 import type { Instant } from "@tenure/base";
 import { dueMs } from "./instant.ts";
-import { durationMs, mayTakeAtMs } from "./queries.ts";
+import { leaseDurationMs, mayAcquireAtMs } from "./queries.ts";
 import type { Config, State } from "./types.ts";
 
 export type Task =
-  | "abandon"
-  | "leave"
+  | "time-out-request"
+  | "stop"
   | "read"
   | "acquire"
   | "renew"
-  | "soft-end"
-  | "overrun"
+  | "renew-deadline"
+  | "hard-deadline"
   | "release"
-  | "keep";
+  | "give-up-release";
 
-export interface Entry {
+interface AgendaEntry {
   readonly atMs: number;
   readonly task: Task;
 }
 
-/** A watch that is silent for this part of the holder's lease is suspected; a holder renews several times in it. */
-const suspicionPart = 1 / 3;
+/** A watch may be broken if it is silent for this part of the holder's lease: a holder renews several times in it. */
+const maxSilence = 1 / 3;
 
-/** Entries in the order in which they are done when several are due: what ends a right comes before what uses it. */
-export function agenda(config: Config, state: State, at: Instant): Entry[] {
+/** The entries, in the order in which they run if several are due. Deadlines come before requests that depend on them. */
+export function agenda(config: Config, state: State, at: Instant): AgendaEntry[] {
   const { phase, inFlight } = state;
   const { timings } = config;
-  const entries: Entry[] = [];
+  const entries: AgendaEntry[] = [];
   const add = (task: Task, atMs: number) => entries.push({ atMs, task });
 
   if (phase.name === "leading" || phase.name === "draining") {
-    add("soft-end", dueMs(phase.term.sent, timings.renewDeadlineMs, at));
+    add("renew-deadline", dueMs(phase.term.sent, timings.renewDeadlineMs, at));
   }
   if (phase.name === "lost" && !phase.overrun) {
-    add("overrun", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
+    add("hard-deadline", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
   }
-  if (phase.name === "releasing") add("keep", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
+  if (phase.name === "releasing") {
+    // From then on another candidate may hold the lock. Without a release, it expires.
+    add("give-up-release", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
+  }
   if (inFlight) {
-    add("abandon", inFlight.timeoutAtMs);
+    add("time-out-request", inFlight.timeoutAtMs);
     return entries;
   }
   switch (phase.name) {
     case "campaigning": {
       if (state.stopping) {
-        add("leave", at.monoMs);
+        add("stop", at.monoMs);
         break;
       }
-      const mayTakeAt = mayTakeAtMs(config, state);
-      if (state.mustRead || mayTakeAt === undefined) {
+      const mayAcquireAt = mayAcquireAtMs(config, state);
+      if (state.mustRead || mayAcquireAt === undefined) {
         add("read", state.retryAtMs);
         break;
       }
-      add("acquire", Math.max(mayTakeAt + phase.staggerMs, phase.notBeforeMs, state.retryAtMs));
-      add("read", Math.max(state.heardAtMs + silenceMs(config, state), state.retryAtMs));
+      add("acquire", Math.max(mayAcquireAt + phase.staggerMs, phase.notBeforeMs, state.retryAtMs));
+      add("read", Math.max(state.lastContactMs + maxSilenceMs(config, state), state.retryAtMs));
       break;
     }
     case "leading":
@@ -71,15 +74,16 @@ export function agenda(config: Config, state: State, at: Instant): Entry[] {
   return entries;
 }
 
-/** When the shell should call again if nothing else happens, in monotonic milliseconds. */
+/** The monotonic time at which the caller must send a "tick" if no other event happens before. */
 export function nextWakeMs(config: Config, state: State, at: Instant): number {
   return Math.min(...agenda(config, state, at).map((entry) => entry.atMs));
 }
 
-function silenceMs(config: Config, state: State): number {
+/** How long a waiting candidate relies on the watch before it reads the lock. Without a watch, how often it polls. */
+function maxSilenceMs(config: Config, state: State): number {
   const { timings } = config;
   if (!state.watchUp) return timings.retryPeriodMs;
-  const held = state.lock.kind === "present" && state.lock.view.record.holderIdentity !== "";
-  const leaseMs = held ? durationMs(config, state.lock.view.record) : timings.leaseDurationMs;
-  return Math.max(leaseMs * suspicionPart, timings.retryPeriodMs);
+  const isHeld = state.lock.kind === "present" && state.lock.view.record.holderIdentity !== "";
+  const leaseMs = isHeld ? leaseDurationMs(config, state.lock.view.record) : timings.leaseDurationMs;
+  return Math.max(leaseMs * maxSilence, timings.retryPeriodMs);
 }

@@ -1,7 +1,7 @@
 export { nextWakeMs } from "./agenda.ts";
 export { checkIdentity } from "./identity.ts";
-export { clockJumpMs, elapsedMs } from "./instant.ts";
-export { isBefore, leaderAt, mayWork, termOf, validUntil } from "./queries.ts";
+export { clockJumpMs } from "./instant.ts";
+export { isBefore, leaderAt, termOf, validUntil } from "./queries.ts";
 export { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
 export { initialState, step } from "./step.ts";
 export {
@@ -21,6 +21,5 @@ export type {
   Event,
   Failure,
   State,
-  Term,
   WritePurpose,
 } from "./types.ts";

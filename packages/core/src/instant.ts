@@ -1,35 +1,35 @@
-/** What follows from the two readings of a clock: how much time has passed, and whether the wall clock jumped. */
+/** Calculations with the two readings of a clock: the time that has passed, and jumps of the wall clock. */
 import type { Instant } from "@tenure/base";
 
 /**
- * The most that can have passed since, by either clock. A leader asks this about its own right to work: a suspended
- * machine shows in the wall clock only, and a wall clock set forward by hand costs a term, never safety (G1).
+ * The time that has passed since, by the clock that shows more. A leader measures its own deadlines by this. Only the wall
+ * clock shows that the machine was suspended. If somebody sets the wall clock forward, a term may be lost, but G1 holds.
  */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monoMs - since.monoMs, now.wallMs - since.wallMs);
 }
 
-/** The monotonic time at which `afterMs` will have passed since `since`, as far as can be told at `now`. */
+/** The monotonic time at which `afterMs` will have passed since `since`, as far as is known at `now`. */
 export function dueMs(since: Instant, afterMs: number, now: Instant): number {
   return now.monoMs + (afterMs - elapsedMs(since, now));
 }
 
-/** Smaller differences between two readings of two clocks are rounding. */
-const smallestJumpMs = 20;
+/** Smaller differences between the two clocks are rounding errors. */
+const minJumpMs = 20;
 
-/** How far the wall clock jumped against the monotonic one since they differed by `skewMs`; 0 when that is rounding. */
-export function clockJumpMs(skewMs: number, now: Instant): number {
-  const jumpMs = now.wallMs - now.monoMs - skewMs;
-  return Math.abs(jumpMs) < smallestJumpMs ? 0 : jumpMs;
+/** How far the wall clock has jumped since it was `offsetMs` ahead of the monotonic clock. 0 for a rounding error. */
+export function clockJumpMs(offsetMs: number, now: Instant): number {
+  const jumpMs = now.wallMs - now.monoMs - offsetMs;
+  return Math.abs(jumpMs) < minJumpMs ? 0 : jumpMs;
 }
 
 /**
- * A moment that was noted before a jump, so that the jump is accounted for whatever the clocks do next: forward, and so
- * much time may have passed unseen (a suspension); back, and the wall clock was set, which must not hide a suspension
- * that is still to come.
+ * Moves an instant from before a jump, so that `elapsedMs` stays right whatever the clocks do next. After a jump forward,
+ * the machine may have been suspended for that long: the instant moves back on the monotonic clock too. After a jump back,
+ * somebody set the wall clock: the instant moves back with it, so that a later suspension still shows.
  */
-export function acrossJump(moment: Instant, jumpMs: number): Instant {
+export function moveAcrossJump(instant: Instant, jumpMs: number): Instant {
   return jumpMs > 0
-    ? { monoMs: moment.monoMs - jumpMs, wallMs: moment.wallMs }
-    : { monoMs: moment.monoMs, wallMs: moment.wallMs + jumpMs };
+    ? { monoMs: instant.monoMs - jumpMs, wallMs: instant.wallMs }
+    : { monoMs: instant.monoMs, wallMs: instant.wallMs + jumpMs };
 }

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import {
-  attemptOf,
-  durationMs,
   heldUntilMs,
   isBefore,
   leaderAt,
-  mayTakeAtMs,
+  leaseDurationMs,
+  mayAcquireAtMs,
   mayWork,
+  ownWriteOf,
   termOf,
   validUntil,
 } from "./queries.ts";
 import { initialState } from "./step.ts";
 import { held, record, released, view } from "./testing/records.ts";
-import { config, leading, Rig, waiting } from "./testing/rig.ts";
+import { config, leading, TestCandidate, waiting } from "./testing/test-candidate.ts";
 import type { Phase, State, Term } from "./types.ts";
 
 const sent = { monoMs: 1_000, wallMs: 51_000 };
@@ -31,22 +31,22 @@ const inPhase = (phase: Phase): State => ({ ...initialState, phase });
 
 describe("mayWork", () => {
   it.each<[string, Phase, boolean]>([
-    ["a leader may", { name: "leading", term }, true],
-    ["a leader that was asked to stop still may", { name: "draining", ...ending }, true],
-    ["a term that could not be renewed may until its hard deadline", lost, true],
-    ["a term that somebody else may have taken may not", { ...lost, valid: false }, false],
-    ["a term whose work has stopped may not", { name: "releasing", ...ending, wasStarted: true }, false],
-    ["a candidate may not", { name: "campaigning", notBeforeMs: 0, staggerMs: 0 }, false],
-    ["who does not take part may not", { name: "idle" }, false],
+    ["allows a leader", { name: "leading", term }, true],
+    ["allows a leader that was told to stop", { name: "draining", ...ending }, true],
+    ["allows a term that could not be renewed, until its hard deadline", lost, true],
+    ["forbids a term if another leader may be working", { ...lost, valid: false }, false],
+    ["forbids a term whose work has stopped", { name: "releasing", ...ending, wasStarted: true }, false],
+    ["forbids a candidate", { name: "campaigning", notBeforeMs: 0, staggerMs: 0 }, false],
+    ["forbids an idle candidate", { name: "idle" }, false],
   ])("%s", (_who, phase, may) => expect(mayWork(config, inPhase(phase), after(0))).toBe(may));
 
   it.each([
     ["until just before the hard deadline", after(14_749), true],
     ["not at the hard deadline", after(14_750), false],
     ["not after it", after(60_000), false],
-    ["not when only the wall clock shows that it has passed", { monoMs: 1_001, wallMs: 65_750 }, false],
-    ["whatever the wall clock says when it was set back", { monoMs: 15_749, wallMs: 0 }, true],
-  ])("asks the clock: %s", (_when, at, may) => {
+    ["not when only the wall clock has reached it", { monoMs: 1_001, wallMs: 65_750 }, false],
+    ["until the hard deadline even if the wall clock was set back", { monoMs: 15_749, wallMs: 0 }, true],
+  ])("depends on the clock: %s", (_when, at, may) => {
     for (const phase of [{ name: "leading", term }, { name: "draining", ...ending }, lost] as const) {
       expect(mayWork(config, inPhase(phase), at)).toBe(may);
     }
@@ -54,13 +54,13 @@ describe("mayWork", () => {
 });
 
 describe("validUntil", () => {
-  it("is the hard deadline by both clocks, counted from the sending", () => {
+  it("is the hard deadline by both clocks, counted from when the write was sent", () => {
     expect(validUntil(config, inPhase({ name: "leading", term }))).toEqual({
       monoMs: 15_750,
       wallMs: 65_750,
     });
   });
-  it("is nothing when the work may not run at all", () => {
+  it("is undefined when the work may not run at all", () => {
     expect(validUntil(config, inPhase({ ...lost, valid: false }))).toBeUndefined();
     expect(validUntil(config, inPhase({ name: "releasing", ...ending, wasStarted: true }))).toBeUndefined();
     expect(validUntil(config, initialState)).toBeUndefined();
@@ -70,26 +70,26 @@ describe("validUntil", () => {
 describe("isBefore", () => {
   const end = { monoMs: 10, wallMs: 100 };
   it.each([
-    ["before it by both clocks", { monoMs: 9, wallMs: 99 }, end, true],
-    ["at it by the monotonic clock", { monoMs: 10, wallMs: 99 }, end, false],
-    ["at it by the wall clock", { monoMs: 9, wallMs: 100 }, end, false],
-    ["when there is none", { monoMs: 0, wallMs: 0 }, undefined, false],
+    ["true before the end by both clocks", { monoMs: 9, wallMs: 99 }, end, true],
+    ["false at the end by the monotonic clock", { monoMs: 10, wallMs: 99 }, end, false],
+    ["false at the end by the wall clock", { monoMs: 9, wallMs: 100 }, end, false],
+    ["false if there is no end", { monoMs: 0, wallMs: 0 }, undefined, false],
   ])("%s", (_when, at, until, is) => expect(isBefore(at, until)).toBe(is));
 });
 
 describe("termOf", () => {
   it.each<[string, Phase, boolean]>([
-    ["a leader's", { name: "leading", term }, true],
-    ["one that is ending", { name: "draining", ...ending }, true],
-    ["a lost one, until its work has stopped", lost, true],
-    ["none once the work has stopped", { name: "releasing", ...ending, wasStarted: true }, false],
-    ["none of a candidate", { name: "campaigning", notBeforeMs: 0, staggerMs: 0 }, false],
-    ["none of who does not take part", { name: "idle" }, false],
+    ["is the term of a leader", { name: "leading", term }, true],
+    ["is a term that is ending", { name: "draining", ...ending }, true],
+    ["is a lost term, until its work has stopped", lost, true],
+    ["is undefined once the work has stopped", { name: "releasing", ...ending, wasStarted: true }, false],
+    ["is undefined for a candidate", { name: "campaigning", notBeforeMs: 0, staggerMs: 0 }, false],
+    ["is undefined for an idle candidate", { name: "idle" }, false],
   ])("%s", (_which, phase, is) => expect(termOf(inPhase(phase))).toBe(is ? term : undefined));
 });
 
 describe("leaderAt", () => {
-  it("is this candidate while its lease lasts, also while it lets go", () => {
+  it("is this candidate until its lease expires, even while it releases the lock", () => {
     for (const phase of [
       { name: "leading", term },
       { name: "draining", ...ending },
@@ -100,83 +100,83 @@ describe("leaderAt", () => {
     }
   });
 
-  it("is the holder until its written time is over", () => {
-    const rig = waiting(held(7, "b", { leaseDurationSeconds: 30 }));
-    rig.freeze(29_999);
-    expect(rig.leader).toBe("b");
-    rig.freeze(1);
-    expect(rig.leader).toBeUndefined();
+  it("is the holder until the lease that it wrote expires", () => {
+    const candidate = waiting(held(7, "b", { leaseDurationSeconds: 30 }));
+    candidate.freeze(29_999);
+    expect(candidate.leader).toBe("b");
+    candidate.freeze(1);
+    expect(candidate.leader).toBeUndefined();
   });
 
   it("is nobody when the lock is released, absent or unknown", () => {
-    expect(new Rig().leader).toBeUndefined();
-    const rig = new Rig();
-    rig.start();
-    expect(rig.leader).toBeUndefined();
-    rig.absent();
-    expect(rig.leader).toBeUndefined();
+    expect(new TestCandidate().leader).toBeUndefined();
+    const candidate = new TestCandidate();
+    candidate.start();
+    expect(candidate.leader).toBeUndefined();
+    candidate.absent();
+    expect(candidate.leader).toBeUndefined();
     expect(waiting(released(7)).leader).toBeUndefined();
   });
 
-  it("is nobody after this candidate lost, though the lock still names it", () => {
-    const rig = leading();
-    rig.freeze(10_000);
-    rig.tick();
-    expect(rig.phase).toBe("lost");
-    expect(rig.leader).toBeUndefined();
+  it("is nobody after this candidate lost its term, although the lock still names it", () => {
+    const candidate = leading();
+    candidate.freeze(10_000);
+    candidate.tick();
+    expect(candidate.phase).toBe("lost");
+    expect(candidate.leader).toBeUndefined();
   });
 
-  it("is the other holder while the lost work is still stopping", () => {
-    const rig = leading();
-    rig.observed(held(2, "b"));
-    expect(rig.phase).toBe("lost");
-    expect(rig.leader).toBe("b");
+  it("is the new holder while the work of the lost term is still stopping", () => {
+    const candidate = leading();
+    candidate.observed(held(2, "b"));
+    expect(candidate.phase).toBe("lost");
+    expect(candidate.leader).toBe("b");
   });
 
-  it("is a twin by the same name, when it was not this process that wrote it", () => {
+  it("is another process with the same identity if this process did not write the record", () => {
     expect(waiting(held(7, "a")).leader).toBe("a");
   });
 });
 
-describe("durationMs", () => {
+describe("leaseDurationMs", () => {
   it.each([
-    ["what the holder wrote", 30, 30_000],
-    ["also when that is shorter than our own", 1, 1_000],
-    ["our own when it wrote nothing", undefined, 15_000],
-    ["our own when it wrote 0, which nobody can mean", 0, 15_000],
-    ["our own when it wrote less than nothing", -5, 15_000],
-    ["our own when what it wrote is no number", Number.NaN, 15_000],
+    ["the duration that the holder wrote", 30, 30_000],
+    ["the duration that the holder wrote if it is shorter than our own", 1, 1_000],
+    ["our own if the record has none", undefined, 15_000],
+    ["our own if the record has 0", 0, 15_000],
+    ["our own if the record has a negative one", -5, 15_000],
+    ["our own if the record has NaN", Number.NaN, 15_000],
   ])("is %s", (_what, leaseDurationSeconds, ms) => {
-    expect(durationMs(config, record({ leaseDurationSeconds }))).toBe(ms);
+    expect(leaseDurationMs(config, record({ leaseDurationSeconds }))).toBe(ms);
   });
 });
 
 describe("heldUntilMs", () => {
-  it("counts from when this version was learned of, by our own clock", () => {
+  it("counts from when this version was seen, by our own clock", () => {
     expect(heldUntilMs(config, { kind: "present", view: held(7), sinceMs: 4_000 })).toBe(19_000);
   });
 });
 
-describe("attemptOf", () => {
-  const attempts = [1, 2].map((n) => ({
+describe("ownWriteOf", () => {
+  const ownWrites = [1, 2].map((n) => ({
     record: record({ holderIdentity: "a", renewTime: `t${n}` }),
     purpose: "renew" as const,
     sent,
     campaign: n,
   }));
-  it("is the write of this process with that very record", () => {
-    expect(attemptOf({ ...initialState, attempts }, record({ holderIdentity: "a", renewTime: "t2" }))).toBe(
-      attempts[1],
+  it("is the write of this process with the same record", () => {
+    expect(ownWriteOf({ ...initialState, ownWrites }, record({ holderIdentity: "a", renewTime: "t2" }))).toBe(
+      ownWrites[1],
     );
   });
-  it("is none for a record with the same name that this process did not write", () => {
+  it("is undefined for a record with the same identity that this process did not write", () => {
     expect(
-      attemptOf({ ...initialState, attempts }, record({ holderIdentity: "a", renewTime: "t3" })),
+      ownWriteOf({ ...initialState, ownWrites }, record({ holderIdentity: "a", renewTime: "t3" })),
     ).toBeUndefined();
   });
 });
 
-describe("mayTakeAtMs", () => {
+describe("mayAcquireAtMs", () => {
   const present = (of: ReturnType<typeof view>): State["lock"] => ({
     kind: "present",
     view: of,
@@ -184,48 +184,50 @@ describe("mayTakeAtMs", () => {
   });
   const own = { record: record({ holderIdentity: "a" }), purpose: "renew" as const, sent, campaign: 1 };
   it.each<[string, Partial<State>, number | undefined]>([
-    ["not while the lock is unknown", {}, undefined],
-    ["from when it was seen that there is none", { lock: { kind: "absent", sinceMs: 4_000 } }, 4_000],
-    ["from when it was seen released", { lock: present(released(7)) }, 4_000],
+    ["is undefined while the lock is unknown", {}, undefined],
+    ["is when the lock was seen to be absent", { lock: { kind: "absent", sinceMs: 4_000 } }, 4_000],
+    ["is when the lock was seen released", { lock: present(released(7)) }, 4_000],
     [
-      "after the time that stands in a lock that was emptied by hand",
+      "is after the duration in a lock that was emptied by hand",
       { lock: present(view(7, record({ holderIdentity: "" }))) },
       19_000,
     ],
-    ["after the holder's time", { lock: present(held(7)) }, 19_000],
-    ["after the holder's time also when it has our name", { lock: present(held(7, "a")) }, 19_000],
+    ["is after the holder's lease", { lock: present(held(7)) }, 19_000],
+    ["is after the holder's lease even if it has our identity", { lock: present(held(7, "a")) }, 19_000],
     [
-      "from when it was seen that this process wrote it",
-      { lock: present(view(7, own.record)), attempts: [own] },
+      "is when a record of this process was seen",
+      { lock: present(view(7, own.record)), ownWrites: [own] },
       4_000,
     ],
     [
-      "not before a vanished holder's time: absent",
+      "is not before the end of a vanished holder: absent",
       { lock: { kind: "absent", sinceMs: 4_000 }, vanishedHolderUntilMs: 17_000 },
       17_000,
     ],
     [
-      "not before a vanished holder's time: released",
+      "is not before the end of a vanished holder: released",
       { lock: present(released(7)), vanishedHolderUntilMs: 17_000 },
       17_000,
     ],
     [
-      "not before a vanished holder's time: our own",
-      { lock: present(view(7, own.record)), attempts: [own], vanishedHolderUntilMs: 17_000 },
+      "is not before the end of a vanished holder: our own",
+      { lock: present(view(7, own.record)), ownWrites: [own], vanishedHolderUntilMs: 17_000 },
       17_000,
     ],
     [
-      "not before a vanished holder's time: held by another",
+      "is not before the end of a vanished holder: held by another",
       { lock: present(held(7)), vanishedHolderUntilMs: 30_000 },
       30_000,
     ],
-  ])("%s", (_when, state, atMs) => expect(mayTakeAtMs(config, { ...initialState, ...state })).toBe(atMs));
+  ])("%s", (_when, state, atMs) => expect(mayAcquireAtMs(config, { ...initialState, ...state })).toBe(atMs));
 
-  it("one leaseDuration after the absence was learned of, by option", () => {
+  it("is one leaseDuration after the lock was seen to be absent, with waitWhenAbsent", () => {
     const careful = { ...config, waitWhenAbsent: true };
-    expect(mayTakeAtMs(careful, { ...initialState, lock: { kind: "absent", sinceMs: 4_000 } })).toBe(19_000);
+    expect(mayAcquireAtMs(careful, { ...initialState, lock: { kind: "absent", sinceMs: 4_000 } })).toBe(
+      19_000,
+    );
     expect(
-      mayTakeAtMs(careful, {
+      mayAcquireAtMs(careful, {
         ...initialState,
         lock: { kind: "absent", sinceMs: 4_000 },
         vanishedHolderUntilMs: 30_000,

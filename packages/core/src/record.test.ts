@@ -3,7 +3,7 @@ import { isRelease, microTime, nextTransitions, sameRecord } from "./record.ts";
 import { record } from "./testing/records.ts";
 
 describe("sameRecord", () => {
-  it("holds for equal fields", () => expect(sameRecord(record(), record())).toBe(true));
+  it("is true for equal fields", () => expect(sameRecord(record(), record())).toBe(true));
   it.each([
     { holderIdentity: "c" },
     { leaseDurationSeconds: 16 },
@@ -13,7 +13,7 @@ describe("sameRecord", () => {
     { renewTime: "2030-01-01T00:00:00.000001Z" },
     { renewTime: undefined },
     { leaseTransitions: 1 },
-  ])("does not hold when one field differs: %j", (fields) => {
+  ])("is false if one field differs: %j", (fields) => {
     expect(sameRecord(record(), record(fields))).toBe(false);
     expect(sameRecord(record(fields), record())).toBe(false);
   });
@@ -21,13 +21,13 @@ describe("sameRecord", () => {
 
 describe("isRelease", () => {
   it.each([
-    ["an empty holder with duration 1, as client-go and we write it", "", 1, true],
-    ["an empty holder with duration 0, as old client-go wrote it", "", 0, true],
-    ["an empty holder with no duration", "", undefined, true],
-    ["an empty holder with its old duration: somebody else emptied it", "", 15, false],
-    ["an empty holder with duration 2", "", 2, false],
-    ["a holder with duration 1", "b", 1, false],
-    ["a holder with no duration", "b", undefined, false],
+    ["true for an empty holder with duration 1, as client-go and tenure write it", "", 1, true],
+    ["true for an empty holder with duration 0, as old versions of client-go write it", "", 0, true],
+    ["true for an empty holder with no duration", "", undefined, true],
+    ["false for an empty holder with the old duration, as after an edit by hand", "", 15, false],
+    ["false for an empty holder with duration 2", "", 2, false],
+    ["false for a holder with duration 1", "b", 1, false],
+    ["false for a holder with no duration", "b", undefined, false],
   ])("%s", (_what, holderIdentity, leaseDurationSeconds, expected) => {
     expect(isRelease(record({ holderIdentity, leaseDurationSeconds }))).toBe(expected);
   });

@@ -1,12 +1,12 @@
 /**
- * What stands in the lock, whatever kind of object that is. Times are opaque here: core writes them for people and for
- * client-go to read, compares them only for identity, and so cannot be misled by another machine's clock (G1).
+ * The content of the lock, for any kind of lock object. Core writes times only for people and for client-go. It compares
+ * them for equality, never with a clock, so the clock of another machine cannot mislead it (G1).
  */
 
 export interface LeaderRecord {
   /** "" when nobody holds the lock. */
   readonly holderIdentity: string;
-  /** undefined when the lock says nothing usable; the reader then assumes its own lease duration. */
+  /** undefined if the lock has no valid duration. The reader then uses its own. */
   readonly leaseDurationSeconds: number | undefined;
   readonly acquireTime: string | undefined;
   readonly renewTime: string | undefined;
@@ -14,37 +14,37 @@ export interface LeaderRecord {
 }
 
 /**
- * What an operator asks of the candidates, written beside the record. An order names the record's leaseTransitions as the
- * operator read them, so that it is dead as soon as somebody else leads: nobody has to take it back.
+ * Orders of an operator to the candidates, stored next to the record. An order names the leaseTransitions that the operator
+ * read. It has no effect once another candidate leads, so nobody needs to remove it.
  */
 export interface Orders {
-  /** Nobody is to lead, until this is taken back. */
+  /** Nobody may lead until an operator removes this order. */
   readonly paused?: boolean;
-  /** The leader of this count of transitions is to step down. */
+  /** The leader with this leaseTransitions must step down. */
   readonly stepDown?: number;
-  /** The leader of this count is to step down, and the others leave its succession to one candidate for a while. */
+  /** The leader with this leaseTransitions must step down. The candidate `to` may acquire the lock before all others. */
   readonly transfer?: { readonly transitions: number; readonly to: string };
 }
 
-/** The lock as it was at one moment. */
+/** One version of the lock. */
 export interface LockView {
   readonly uid: string;
-  /** Equal versions are the same content. */
+  /** Equal versions have equal content. */
   readonly version: string;
-  /** Grows with every change of the lock, also over deletion and re-creation. The fencing token is one of these. */
+  /** Grows with every change, even if the lock is deleted and created again. The source of fencing tokens. */
   readonly revision: bigint;
   readonly record: LeaderRecord;
   /** @default none */
   readonly orders?: Orders;
-  /** The object as it was read, for the lock to write back with nothing dropped. Core never looks inside. */
+  /** The object as it was read, so that a write keeps every field that is not ours. Core does not use it. */
   readonly object?: unknown;
 }
 
-/** leaseTransitions is an int32 on the wire. */
-const mostTransitions = 2_147_483_647;
+/** leaseTransitions is an int32 in the Kubernetes API. */
+const maxTransitions = 2_147_483_647;
 
 export function nextTransitions(transitions: number): number {
-  return Math.min(transitions + 1, mostTransitions);
+  return Math.min(transitions + 1, maxTransitions);
 }
 
 export function sameRecord(a: LeaderRecord, b: LeaderRecord): boolean {
@@ -58,16 +58,16 @@ export function sameRecord(a: LeaderRecord, b: LeaderRecord): boolean {
 }
 
 /**
- * Whether the record has the form in which a holder lets go (client-go and we write duration 1). An emptied holder with
- * a longer duration was emptied by somebody else, and its holder, who may not know yet, has that long.
+ * Whether a holder released the lock: client-go and tenure write an empty holder with duration 1. An empty holder with a
+ * longer duration was written by somebody else. The true holder may not know yet, so its lease must still expire.
  */
 export function isRelease(record: LeaderRecord): boolean {
   return record.holderIdentity === "" && (record.leaseDurationSeconds ?? 0) <= 1;
 }
 
 /**
- * RFC 3339 with microseconds, as a Lease has it. Clocks here give milliseconds; the last three digits come from
- * `random`, so that a candidate recognises its own write even beside a twin with the same identity and clock.
+ * RFC 3339 with microseconds, as in a Lease. The clock gives milliseconds. The last three digits are random, so that a
+ * candidate recognises its own write even if another process has the same identity and the same time.
  */
 export function microTime(wallMs: number, random: number): string {
   const micros = String(Math.floor(random * 1_000)).padStart(3, "0");

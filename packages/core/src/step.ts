@@ -1,34 +1,34 @@
 /**
  * The election of one candidate as a pure function: the same state, event, time and random number give the same result.
  *
- * Upholds G1 (mutual exclusion), G2 (tokens), the release rules of G3, and the timing of G4. It does not promise that
- * the shell performs an effect, nor that work stops when told to: it says when it must have, and the shell enforces it.
+ * Upholds G1 (mutual exclusion), G2 (fencing), the release rules of G3, and the timing of G4. It cannot make the caller
+ * perform an effect, nor make work stop: it says by when work must have stopped, and the caller enforces that.
  */
 
 import type { Instant } from "@tenure/base";
 import { agenda, type Task } from "./agenda.ts";
-import { acrossJump, clockJumpMs } from "./instant.ts";
-import { historyWentBack, observe, observeAbsent } from "./observe.ts";
+import { clockJumpMs, moveAcrossJump } from "./instant.ts";
+import { handleStoreRollback, observe, observeAbsent } from "./observe.ts";
 import { leaderAt } from "./queries.ts";
 import { type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
 import {
-  backToNormal,
-  campaign,
   cancelRequest,
-  conflicted,
-  type Draft,
   drain,
   endTerm,
-  halfOfWhatIsLeftMs,
-  lose,
-  requestFailed,
-  shortestMs,
-  spread,
+  halfOfRemainingMs,
+  handleConflict,
+  handleFailure,
+  loseTerm,
+  minRequestMs,
+  resetBackoff,
+  type StepContext,
+  stagger,
+  startCampaign,
 } from "./transitions.ts";
 import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./types.ts";
 
-/** So many unanswered writes are remembered; an older one found in the lock is waited out like a stranger's. */
-const rememberedAttempts = 64;
+/** How many unconfirmed writes are remembered. An older one that shows up in the lock is treated as another process's. */
+const maxOwnWrites = 64;
 
 export const initialState: State = {
   phase: { name: "idle" },
@@ -36,21 +36,22 @@ export const initialState: State = {
   lock: { kind: "unknown" },
   revision: -1n,
   observations: 0,
-  heardAtMs: Number.NEGATIVE_INFINITY,
+  lastContactMs: Number.NEGATIVE_INFINITY,
   watchUp: false,
   vanishedHolderUntilMs: Number.NEGATIVE_INFINITY,
-  attempts: [],
+  ownWrites: [],
   campaign: 0,
   inFlight: undefined,
   nextId: 1,
   mustRead: false,
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,
-  twinRenewals: 0,
+  duplicateRenewals: 0,
   reportedLeader: undefined,
-  clockSkewMs: undefined,
+  clockOffsetMs: undefined,
 };
 
+/** Applies one event. @param random a number in [0, 1) */
 export function step(
   config: Config,
   state: State,
@@ -58,71 +59,71 @@ export function step(
   at: Instant,
   random: number,
 ): { state: State; effects: Effect[] } {
-  const d: Draft = { config, at, random, effects: [], state: { ...state } };
-  noticeClockJump(d);
-  // An answer is heard before the deadline is judged: it may have been lying in the socket while the process was busy.
-  // It cannot revive a right that has lapsed (see confirm).
-  apply(d, event);
-  doWhatIsDue(d);
-  reportLeader(d);
-  return { state: d.state, effects: d.effects };
+  const ctx: StepContext = { config, at, random, effects: [], state: { ...state } };
+  adjustForClockJump(ctx);
+  // The event comes before the deadlines: an answer may have waited in the socket while the process was busy. It cannot
+  // restore a term that has passed its hard deadline (see extendTerm).
+  apply(ctx, event);
+  runDueTasks(ctx);
+  reportLeader(ctx);
+  return { state: ctx.state, effects: ctx.effects };
 }
 
-/** What this candidate sent before a jump is as old as either clock says, for good. */
-function noticeClockJump(d: Draft): void {
-  const { state, at } = d;
-  const jumpMs = state.clockSkewMs === undefined ? 0 : clockJumpMs(state.clockSkewMs, at);
-  if (state.clockSkewMs === undefined || jumpMs !== 0) state.clockSkewMs = at.wallMs - at.monoMs;
+/** Makes everything that was sent before a clock jump as old as the clock that shows more, permanently. */
+function adjustForClockJump(ctx: StepContext): void {
+  const { state, at } = ctx;
+  const jumpMs = state.clockOffsetMs === undefined ? 0 : clockJumpMs(state.clockOffsetMs, at);
+  if (state.clockOffsetMs === undefined || jumpMs !== 0) state.clockOffsetMs = at.wallMs - at.monoMs;
   if (jumpMs === 0) return;
-  state.attempts = state.attempts.map((attempt) => ({ ...attempt, sent: acrossJump(attempt.sent, jumpMs) }));
+  state.ownWrites = state.ownWrites.map((write) => ({ ...write, sent: moveAcrossJump(write.sent, jumpMs) }));
   if (state.phase.name === "idle" || state.phase.name === "campaigning") return;
   const { term } = state.phase;
-  state.phase = { ...state.phase, term: { ...term, sent: acrossJump(term.sent, jumpMs) } };
+  state.phase = { ...state.phase, term: { ...term, sent: moveAcrossJump(term.sent, jumpMs) } };
 }
 
-function apply(d: Draft, event: Event): void {
-  const { state } = d;
+function apply(ctx: StepContext, event: Event): void {
+  const { state } = ctx;
   switch (event.type) {
     case "start":
       if (state.phase.name !== "idle") return;
       state.stopping = false;
-      // What was known may be from an earlier run, since when nobody looked.
+      // The known state of the lock may come from an earlier run and be outdated.
       state.watchUp = false;
       state.mustRead = true;
       if (state.lock.kind === "absent") state.lock = { kind: "unknown" };
-      campaign(d, 0);
+      startCampaign(ctx, 0);
       return;
     case "stop":
-      stop(d);
+      stop(ctx);
       return;
     case "step-down":
-      drain(d, "step-down", event.cooldownMs);
+      drain(ctx, "step-down", event.cooldownMs);
       return;
     case "work-stopped":
-      workStopped(d, event.cooldownMs);
+      workStopped(ctx, event.cooldownMs);
       return;
     case "answer":
-      answered(d, event.id, event.answer);
+      handleAnswer(ctx, event.id, event.answer);
       return;
     case "observed":
-      spread(d);
-      observe(d, event.view);
+      stagger(ctx);
+      observe(ctx, event.view);
       return;
     case "deleted":
       if (event.revision < state.revision) return;
       state.revision = event.revision;
-      spread(d);
-      observeAbsent(d);
+      stagger(ctx);
+      observeAbsent(ctx);
       return;
     case "changed":
-      spread(d);
+      stagger(ctx);
       state.mustRead = true;
-      // The answer to what is in flight may be older than the change.
+      // The answer to the request in flight may be older than the change.
       state.observations += 1;
       return;
     case "watch-up":
       state.watchUp = true;
-      state.heardAtMs = d.at.monoMs;
+      state.lastContactMs = ctx.at.monoMs;
       return;
     case "watch-down":
       state.watchUp = false;
@@ -132,161 +133,147 @@ function apply(d: Draft, event: Event): void {
   }
 }
 
-function stop(d: Draft): void {
-  d.state.stopping = true;
-  drain(d, "shutdown", 0);
-  if (d.state.phase.name === "idle") d.effects.push({ type: "stopped" });
-  // A write may be winning the lock at this moment: its answer is awaited, so that the lock can be given back.
-  if (d.state.phase.name === "campaigning" && d.state.inFlight?.kind === "read") cancelRequest(d);
+function stop(ctx: StepContext): void {
+  ctx.state.stopping = true;
+  drain(ctx, "shutdown", 0);
+  if (ctx.state.phase.name === "idle") ctx.effects.push({ type: "stopped" });
+  // A write in flight may be acquiring the lock right now. Wait for its answer, so that the lock can be released.
+  if (ctx.state.phase.name === "campaigning" && ctx.state.inFlight?.kind === "read") cancelRequest(ctx);
 }
 
-function workStopped(d: Draft, cooldownMs: number): void {
-  const { phase } = d.state;
+function workStopped(ctx: StepContext, cooldownMs: number): void {
+  const { phase } = ctx.state;
   switch (phase.name) {
-    case "leading":
-      d.state.phase = {
-        name: "releasing",
-        term: phase.term,
-        reason: "work-ended",
-        cooldownMs,
-        wasStarted: true,
-      };
+    case "leading": {
+      const { term } = phase;
+      ctx.state.phase = { name: "releasing", term, reason: "work-ended", cooldownMs, wasStarted: true };
       return;
+    }
     case "draining":
-      d.state.phase = {
-        name: "releasing",
-        term: phase.term,
-        reason: phase.reason,
-        cooldownMs: phase.cooldownMs,
-        wasStarted: true,
-      };
+      ctx.state.phase = { ...phase, name: "releasing", wasStarted: true };
       return;
     case "lost":
-      endTerm(d, phase.reason, false, phase.cooldownMs);
+      endTerm(ctx, phase.reason, false, phase.cooldownMs);
       return;
   }
 }
 
-function answered(d: Draft, id: number, answer: Answer): void {
-  const request = d.state.inFlight?.id === id ? d.state.inFlight : undefined;
-  if (request) d.state.inFlight = undefined;
-  const isOutdated = d.state.mustRead && d.state.observations !== request?.observations;
-  // A view is news however late it comes; every other answer counts only for the request that waits for it.
+function handleAnswer(ctx: StepContext, id: number, answer: Answer): void {
+  const request = ctx.state.inFlight?.id === id ? ctx.state.inFlight : undefined;
+  if (request) ctx.state.inFlight = undefined;
+  const mayBeOutdated = ctx.state.mustRead && ctx.state.observations !== request?.observations;
+  // A view counts even if it arrives late. Any other answer counts only for the request in flight.
   if (answer.kind === "found") {
-    const isFresh = request !== undefined && d.state.observations === request.observations;
-    if (isFresh && answer.view.revision < d.state.revision) historyWentBack(d, answer.view);
-    observe(d, answer.view);
+    const isFresh = request !== undefined && ctx.state.observations === request.observations;
+    if (isFresh && answer.view.revision < ctx.state.revision) handleStoreRollback(ctx, answer.view);
+    observe(ctx, answer.view);
   }
   if (!request) return;
   switch (answer.kind) {
     case "found":
-      // A write whose answer shows nothing new has changed nothing, whatever it says.
-      if (request.kind !== "read" && d.state.observations === request.observations) {
-        conflicted(d);
+      // A write that was answered with a known version did not change the lock.
+      if (request.kind !== "read" && ctx.state.observations === request.observations) {
+        handleConflict(ctx);
         return;
       }
-      // A read after a conflict that shows nothing new has not explained the conflict: the back-off goes on.
-      if (request.kind === "read" && !d.state.mustRead) backToNormal(d);
-      d.state.mustRead = isOutdated;
+      // After a conflict, a read that shows nothing new does not explain the conflict: the back-off continues.
+      if (request.kind === "read" && !ctx.state.mustRead) resetBackoff(ctx);
+      ctx.state.mustRead = mayBeOutdated;
       return;
     case "absent":
-      answeredAbsent(d, request);
+      handleAbsentAnswer(ctx, request);
       return;
     case "conflict":
-      conflicted(d);
+      handleConflict(ctx);
       return;
     case "failed":
-      requestFailed(d, request.kind, answer.failure);
+      handleFailure(ctx, request.kind, answer.failure);
       return;
   }
 }
 
-function answeredAbsent(d: Draft, request: InFlight): void {
-  if (d.state.observations !== request.observations) {
-    d.state.mustRead = true;
+function handleAbsentAnswer(ctx: StepContext, request: InFlight): void {
+  if (ctx.state.observations !== request.observations) {
+    ctx.state.mustRead = true;
     return;
   }
-  if (d.state.lock.kind !== "absent") backToNormal(d);
+  if (ctx.state.lock.kind !== "absent") resetBackoff(ctx);
   else if (request.kind !== "read") {
-    // What is missing is not the lock, which was to be created, but what it belongs to.
-    const message = "the lock cannot be created: its namespace or parent does not exist";
-    requestFailed(d, request.kind, { kind: "server", message });
-  } else if (!d.state.mustRead) backToNormal(d);
-  observeAbsent(d);
+    // A create was answered with 404: the lock is not what is missing.
+    const message = "cannot create the lock: its namespace or parent object does not exist";
+    handleFailure(ctx, request.kind, { kind: "server", message });
+  } else if (!ctx.state.mustRead) resetBackoff(ctx);
+  observeAbsent(ctx);
 }
 
-/** Each task moves its own entry of the agenda into the future, so this ends; the bound is against a mistake here. */
-function doWhatIsDue(d: Draft): void {
+/** Each task moves its own agenda entry into the future, so the loop ends. The limit only guards against a bug here. */
+function runDueTasks(ctx: StepContext): void {
   for (let turns = 0; turns < 20; turns++) {
-    const due = agenda(d.config, d.state, d.at).find((entry) => entry.atMs <= d.at.monoMs);
+    const due = agenda(ctx.config, ctx.state, ctx.at).find((entry) => entry.atMs <= ctx.at.monoMs);
     if (!due) return;
-    perform(d, due.task);
+    runTask(ctx, due.task);
   }
-  throw new Error("the agenda does not empty: a task left its entry in the past");
+  throw new Error("bug in @tenure/core: a task did not move its agenda entry into the future");
 }
 
-function perform(d: Draft, task: Task): void {
-  const { state } = d;
+function runTask(ctx: StepContext, task: Task): void {
+  const { state } = ctx;
   const { phase } = state;
   switch (task) {
-    case "abandon": {
+    case "time-out-request": {
       const request = state.inFlight as InFlight;
-      cancelRequest(d);
-      requestFailed(d, request.kind, { kind: "timeout", message: "no answer in time" });
+      cancelRequest(ctx);
+      const message = "the API server did not respond in time";
+      handleFailure(ctx, request.kind, { kind: "timeout", message });
       return;
     }
-    case "leave":
+    case "stop":
       state.phase = { name: "idle" };
-      d.effects.push({ type: "stopped" });
+      ctx.effects.push({ type: "stopped" });
       return;
     case "read":
-      read(d);
+      read(ctx);
       return;
     case "acquire":
-      write(d, "acquire");
-      return;
     case "renew":
-      write(d, "renew");
-      return;
     case "release":
-      write(d, "release");
+      write(ctx, task);
       return;
-    case "soft-end":
-      lose(d, "renew-deadline", true);
+    case "renew-deadline":
+      loseTerm(ctx, "renew-deadline", true);
       return;
-    case "overrun":
+    case "hard-deadline":
       if (phase.name !== "lost") return;
       state.phase = { ...phase, overrun: true };
-      if (phase.valid) d.effects.push({ type: "term-expired" });
-      d.effects.push({ type: "overrun" });
+      if (phase.valid) ctx.effects.push({ type: "term-expired" });
+      ctx.effects.push({ type: "overrun" });
       return;
-    case "keep":
-      if (phase.name === "releasing") endTerm(d, phase.reason, false, phase.cooldownMs);
+    case "give-up-release":
+      if (phase.name === "releasing") endTerm(ctx, phase.reason, false, phase.cooldownMs);
       return;
   }
 }
 
-function read(d: Draft): void {
-  const { id, timeoutMs } = request(d, "read");
-  d.effects.push({ type: "read", id, timeoutMs });
+function read(ctx: StepContext): void {
+  const { id, timeoutMs } = startRequest(ctx, "read");
+  ctx.effects.push({ type: "read", id, timeoutMs });
 }
 
-function write(d: Draft, purpose: WritePurpose): void {
-  const { state, at } = d;
+function write(ctx: StepContext, purpose: WritePurpose): void {
+  const { state, at } = ctx;
   const over = state.lock.kind === "present" ? state.lock.view : undefined;
-  const record = recordFor(d, purpose, over);
-  state.attempts = [...state.attempts, { record, purpose, sent: at, campaign: state.campaign }].slice(
-    -rememberedAttempts,
-  );
-  const { id, timeoutMs } = request(d, purpose);
-  d.effects.push({ type: "write", id, purpose, over, record, timeoutMs });
+  const record = recordFor(ctx, purpose, over);
+  const ownWrite = { record, purpose, sent: at, campaign: state.campaign };
+  state.ownWrites = [...state.ownWrites, ownWrite].slice(-maxOwnWrites);
+  const { id, timeoutMs } = startRequest(ctx, purpose);
+  ctx.effects.push({ type: "write", id, purpose, over, record, timeoutMs });
 }
 
-function request(d: Draft, kind: InFlight["kind"]): { id: number; timeoutMs: number } {
-  const { state, at } = d;
+function startRequest(ctx: StepContext, kind: InFlight["kind"]): { id: number; timeoutMs: number } {
+  const { state, at } = ctx;
   const timeoutMs = Math.max(
-    Math.min(d.config.timings.attemptTimeoutMs, halfOfWhatIsLeftMs(state.phase, d)),
-    shortestMs,
+    Math.min(ctx.config.timings.attemptTimeoutMs, halfOfRemainingMs(ctx)),
+    minRequestMs,
   );
   const id = state.nextId;
   state.nextId += 1;
@@ -294,11 +281,11 @@ function request(d: Draft, kind: InFlight["kind"]): { id: number; timeoutMs: num
   return { id, timeoutMs };
 }
 
-function recordFor(d: Draft, purpose: WritePurpose, over: LockView | undefined): LeaderRecord {
-  const { config, state } = d;
+function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | undefined): LeaderRecord {
+  const { config, state } = ctx;
   const { phase } = state;
-  const now = microTime(d.at.wallMs, d.random);
-  const mine = {
+  const now = microTime(ctx.at.wallMs, ctx.random);
+  const ours = {
     holderIdentity: config.identity,
     leaseDurationSeconds: config.timings.leaseDurationMs / 1_000,
   };
@@ -307,37 +294,32 @@ function recordFor(d: Draft, purpose: WritePurpose, over: LockView | undefined):
       ? phase.term
       : undefined;
   if (purpose === "release") {
-    // Duration 1: the API refuses 0, and client-go's candidates should not wait for longer.
-    const leaseTransitions = term?.leaseTransitions ?? 0;
+    // Duration 1: the API server rejects 0, and candidates on client-go should not wait longer.
     return {
       holderIdentity: "",
       leaseDurationSeconds: 1,
       acquireTime: now,
       renewTime: now,
-      leaseTransitions,
+      leaseTransitions: term?.leaseTransitions ?? 0,
     };
   }
   if (purpose === "renew" && term) {
-    return {
-      ...mine,
-      acquireTime: term.acquireTime,
-      renewTime: now,
-      leaseTransitions: term.leaseTransitions,
-    };
+    const { acquireTime, leaseTransitions } = term;
+    return { ...ours, acquireTime, renewTime: now, leaseTransitions };
   }
-  return { ...mine, acquireTime: now, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
+  return { ...ours, acquireTime: now, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
 }
 
-/** The count of changes between holders, as client-go counts: a new lock has had none, a return of the same holder is none. */
+/** Counts changes of the holder as client-go does: 0 for a new lock, and no change if the same identity returns. */
 function transitionsAfter(config: Config, over: LockView | undefined): number {
   if (!over) return 0;
   const { holderIdentity, leaseTransitions } = over.record;
   return holderIdentity === config.identity ? leaseTransitions : nextTransitions(leaseTransitions);
 }
 
-function reportLeader(d: Draft): void {
-  const leader = leaderAt(d.config, d.state, d.at);
-  if (leader === d.state.reportedLeader) return;
-  d.state.reportedLeader = leader;
-  d.effects.push({ type: "leader-changed", leader });
+function reportLeader(ctx: StepContext): void {
+  const leader = leaderAt(ctx.config, ctx.state, ctx.at);
+  if (leader === ctx.state.reportedLeader) return;
+  ctx.state.reportedLeader = leader;
+  ctx.effects.push({ type: "leader-changed", leader });
 }

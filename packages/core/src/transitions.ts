@@ -1,122 +1,124 @@
-import type { Instant } from "@tenure/base";
+/** The changes of state that several rules share. */
+import { backoffMs, type Instant } from "@tenure/base";
 import { elapsedMs } from "./instant.ts";
-import type { Config, Effect, EndReason, Failure, InFlight, Phase, State } from "./types.ts";
+import type { Config, Effect, EndReason, Failure, InFlight, State } from "./types.ts";
 
-/** One step in the making: the rules write into a copy of the state, which nobody else holds. */
-export interface Draft {
+/** The inputs and results of one step. The functions change `state`, a copy that belongs to this step alone. */
+export interface StepContext {
   readonly config: Config;
   readonly at: Instant;
-  /** One number in [0, 1) for this step. */
+  /** A number in [0, 1). */
   readonly random: number;
   readonly effects: Effect[];
   state: { -readonly [K in keyof State]: State[K] };
 }
 
-/** So many candidates may see a release at once; spread over these few milliseconds, most find it taken already. */
+/** All candidates see a release at the same time. A random wait of up to this long lets most see that it is taken. */
 const staggerRangeMs = 8;
-/** The first repetition of a failed request; doubled up to retryPeriod. */
+/** The wait before the first retry of a failed request. It doubles up to retryPeriod. */
 const firstRetryMs = 100;
-/** No request or pause is planned shorter than this, however near a deadline is. */
-export const shortestMs = 50;
+/** No request times out sooner, and no retry is planned sooner, however near the renew deadline is. */
+export const minRequestMs = 50;
 
-export function campaign(d: Draft, cooldownMs: number): void {
-  d.state.phase = { name: "campaigning", notBeforeMs: d.at.monoMs + cooldownMs, staggerMs: 0 };
-  d.state.campaign += 1;
+export function startCampaign(ctx: StepContext, cooldownMs: number): void {
+  ctx.state.phase = { name: "campaigning", notBeforeMs: ctx.at.monoMs + cooldownMs, staggerMs: 0 };
+  ctx.state.campaign += 1;
 }
 
-/** What every candidate sees at the same moment is acted on at slightly different ones. */
-export function spread(d: Draft): void {
-  if (d.state.phase.name !== "campaigning") return;
-  d.state.phase = { ...d.state.phase, staggerMs: d.random * staggerRangeMs };
+/** Draws a new random wait, because every candidate receives the same watch event at the same time. */
+export function stagger(ctx: StepContext): void {
+  if (ctx.state.phase.name !== "campaigning") return;
+  ctx.state.phase = { ...ctx.state.phase, staggerMs: ctx.random * staggerRangeMs };
 }
 
-/** The term ends on purpose: the work is told to stop, and renewing goes on until it has. */
-export function drain(d: Draft, reason: "step-down" | "shutdown", cooldownMs: number): void {
-  const { phase } = d.state;
+/** Ends the term on purpose: tells the work to stop, and keeps renewing until it has stopped. */
+export function drain(ctx: StepContext, reason: "step-down" | "shutdown", cooldownMs: number): void {
+  const { phase } = ctx.state;
   if (phase.name !== "leading") return;
-  d.state.phase = { name: "draining", term: phase.term, reason, cooldownMs };
-  d.effects.push({ type: "term-ending", reason });
+  ctx.state.phase = { name: "draining", term: phase.term, reason, cooldownMs };
+  ctx.effects.push({ type: "term-ending", reason });
 }
 
-/** The work must stop now. `valid`: whether it may use the time until the hard deadline for that. */
-export function lose(d: Draft, reason: EndReason, valid: boolean): void {
-  const { phase } = d.state;
+/** Tells the work to stop now. @param valid whether the work may use the time until the hard deadline to stop */
+export function loseTerm(ctx: StepContext, reason: EndReason, valid: boolean): void {
+  const { phase } = ctx.state;
   if (phase.name !== "leading" && phase.name !== "draining") return;
-  cancelRequest(d);
+  cancelRequest(ctx);
   const cooldownMs = phase.name === "draining" ? phase.cooldownMs : 0;
-  d.state.phase = { name: "lost", term: phase.term, reason, cooldownMs, valid, overrun: false };
-  d.effects.push({ type: "term-lost", reason });
-  if (!valid) d.effects.push({ type: "term-expired" });
+  ctx.state.phase = { name: "lost", term: phase.term, reason, cooldownMs, valid, overrun: false };
+  ctx.effects.push({ type: "term-lost", reason });
+  if (!valid) ctx.effects.push({ type: "term-expired" });
 }
 
-/** Somebody else may be working: the time that a lost term had left to stop in is gone. */
-export function invalidate(d: Draft): void {
-  const { phase } = d.state;
+/** Another leader may be working: a lost term can no longer use the time until its hard deadline. */
+export function invalidateLostTerm(ctx: StepContext): void {
+  const { phase } = ctx.state;
   if (phase.name !== "lost" || !phase.valid) return;
-  d.state.phase = { ...phase, valid: false };
-  // At the hard deadline it was said already.
-  if (!phase.overrun) d.effects.push({ type: "term-expired" });
+  ctx.state.phase = { ...phase, valid: false };
+  // After the hard deadline, "term-expired" has already been sent.
+  if (!phase.overrun) ctx.effects.push({ type: "term-expired" });
 }
 
-/** The term is over and its work has stopped. */
-export function endTerm(d: Draft, reason: EndReason, released: boolean, cooldownMs: number): void {
-  const { phase } = d.state;
-  cancelRequest(d);
+/** Ends a term whose work has stopped. */
+export function endTerm(ctx: StepContext, reason: EndReason, released: boolean, cooldownMs: number): void {
+  const { phase } = ctx.state;
+  cancelRequest(ctx);
   const wasStarted = phase.name !== "releasing" || phase.wasStarted;
-  if (wasStarted) d.effects.push({ type: "term-ended", reason, released });
-  campaign(d, cooldownMs);
+  if (wasStarted) ctx.effects.push({ type: "term-ended", reason, released });
+  startCampaign(ctx, cooldownMs);
 }
 
-export function refuse(d: Draft, reason: "duplicate-identity" | "denied", message: string): void {
-  // Who is leaving anyway is not refused, for "stopped" is waited for.
-  if (d.state.stopping) return;
-  cancelRequest(d);
-  d.state.phase = { name: "idle" };
-  d.effects.push({ type: "refused", reason, message });
+export function refuse(ctx: StepContext, reason: "duplicate-identity" | "denied", message: string): void {
+  // A stopping candidate is not refused: its owner awaits "stopped".
+  if (ctx.state.stopping) return;
+  cancelRequest(ctx);
+  ctx.state.phase = { name: "idle" };
+  ctx.effects.push({ type: "refused", reason, message });
 }
 
-export function cancelRequest(d: Draft): void {
-  if (!d.state.inFlight) return;
-  d.effects.push({ type: "cancel", id: d.state.inFlight.id });
-  d.state.inFlight = undefined;
+export function cancelRequest(ctx: StepContext): void {
+  if (!ctx.state.inFlight) return;
+  ctx.effects.push({ type: "cancel", id: ctx.state.inFlight.id });
+  ctx.state.inFlight = undefined;
 }
 
-export function requestFailed(d: Draft, during: InFlight["kind"], failure: Failure): void {
-  d.effects.push({ type: "failed", during, failure });
-  d.state.failures += 1;
-  d.state.retryAtMs = d.at.monoMs + retryDelayMs(d, failure);
-  if (failure.kind === "denied" && d.config.failWhenDenied && d.state.phase.name === "campaigning") {
-    refuse(d, "denied", failure.message);
+export function handleFailure(ctx: StepContext, during: InFlight["kind"], failure: Failure): void {
+  ctx.effects.push({ type: "failed", during, failure });
+  ctx.state.failures += 1;
+  ctx.state.retryAtMs = ctx.at.monoMs + retryDelayMs(ctx, failure);
+  if (failure.kind === "denied" && ctx.config.failWhenDenied && ctx.state.phase.name === "campaigning") {
+    refuse(ctx, "denied", failure.message);
   }
 }
 
-/** Somebody else wrote first: look, and think again. At once the first time, more slowly when looking does not help. */
-export function conflicted(d: Draft): void {
-  d.state.mustRead = true;
-  d.state.failures += 1;
-  d.state.retryAtMs = d.at.monoMs + (d.state.failures === 1 ? 0 : retryDelayMs(d));
+/** Another client wrote first, so read the lock: at once the first time, with back-off if the read does not help. */
+export function handleConflict(ctx: StepContext): void {
+  ctx.state.mustRead = true;
+  ctx.state.failures += 1;
+  ctx.state.retryAtMs = ctx.at.monoMs + (ctx.state.failures === 1 ? 0 : retryDelayMs(ctx));
 }
 
-export function backToNormal(d: Draft): void {
-  d.state.failures = 0;
-  d.state.retryAtMs = d.at.monoMs;
+export function resetBackoff(ctx: StepContext): void {
+  ctx.state.failures = 0;
+  ctx.state.retryAtMs = ctx.at.monoMs;
 }
 
-function retryDelayMs(d: Draft, failure?: Failure): number {
-  const longestMs = d.config.timings.retryPeriodMs;
-  const doubledMs =
-    failure?.kind === "denied" ? longestMs : firstRetryMs * 2 ** Math.min(d.state.failures - 1, 16);
-  const jitteredMs = Math.min(doubledMs, longestMs) * (0.5 + d.random / 2);
-  const askedMs = Math.min(failure?.retryAfterMs ?? 0, longestMs);
-  return Math.min(Math.max(jitteredMs, askedMs), halfOfWhatIsLeftMs(d.state.phase, d));
+function retryDelayMs(ctx: StepContext, failure?: Failure): number {
+  const mostMs = ctx.config.timings.retryPeriodMs;
+  // A quick retry does not help against missing permissions.
+  const firstMs = failure?.kind === "denied" ? mostMs : firstRetryMs;
+  const delayMs = backoffMs({ firstMs, mostMs, jitter: 0.5 }, ctx.state.failures, ctx.random);
+  const requestedMs = Math.min(failure?.retryAfterMs ?? 0, mostMs);
+  return Math.min(Math.max(delayMs, requestedMs), halfOfRemainingMs(ctx));
 }
 
 /**
- * Half of the time to the soft end. Requests and pauses of a leader are never longer, so that the nearer the end is the
- * denser the attempts are, and an API server that comes back just in time is found.
+ * Half of the time that a leader has until its renew deadline. Neither a request nor a wait takes longer. Attempts thus
+ * become more frequent towards the deadline, and an API server that recovers just in time is still reached.
  */
-export function halfOfWhatIsLeftMs(phase: Phase, d: Pick<Draft, "at" | "config">): number {
+export function halfOfRemainingMs(ctx: StepContext): number {
+  const { phase } = ctx.state;
   if (phase.name !== "leading" && phase.name !== "draining") return Number.POSITIVE_INFINITY;
-  const leftMs = d.config.timings.renewDeadlineMs - elapsedMs(phase.term.sent, d.at);
-  return Math.max(leftMs / 2, shortestMs);
+  const remainingMs = ctx.config.timings.renewDeadlineMs - elapsedMs(phase.term.sent, ctx.at);
+  return Math.max(remainingMs / 2, minRequestMs);
 }

@@ -1,6 +1,6 @@
 /**
- * The words of the state machine: its configuration, state, events and effects.
- * The shell around it performs effects, feeds events, and owns every clock, socket and random number.
+ * The types of the state machine: its configuration, state, events and effects.
+ * The caller performs the effects, sends the events, and owns every clock, socket and random number.
  */
 import type { Instant } from "@tenure/base";
 import type { LeaderRecord, LockView } from "./record.ts";
@@ -9,17 +9,18 @@ import type { Timings } from "./timings.ts";
 export interface Config {
   readonly identity: string;
   readonly timings: Timings;
-  /** Wait one leaseDuration where there is no lock: its deletion may be hiding a leader that this candidate never saw. */
+  /** Wait one leaseDuration if the lock does not exist: somebody may have deleted it while an unseen leader held it. */
   readonly waitWhenAbsent: boolean;
-  /** Give up, rather than try again, when the API server says 401 or 403. */
+  /** Stop campaigning, instead of retrying, when the API server responds with 401 or 403. */
   readonly failWhenDenied: boolean;
-  /** How long this candidate keeps out after an operator told it to step down, for another one to win. */
+  /** How long this candidate does not campaign after an operator orders it to step down, so that another can win. */
   readonly cooldownMs: number;
 }
 
 /**
- * Why a term ended. The first three are on purpose, the others are losses. "overwritten": the lock still names this
- * candidate, but it was not this process that wrote it; a twin with the same identity did, or somebody's editor.
+ * Why a term ended. The first three are intended, the others are losses. "overwritten": the lock still names this
+ * candidate, but this process did not write the record. Either another process has the same identity, or a person edited
+ * the lock.
  */
 export type EndReason =
   | "step-down"
@@ -31,9 +32,9 @@ export type EndReason =
   | "overwritten";
 
 export interface Term {
-  /** The revision of the write that won this term: greater than any earlier term's (G2). */
+  /** The revision of the write that won this term. It is greater than the token of any earlier term (G2). */
   readonly token: bigint;
-  /** When the last write that is known to be committed was sent. The right to work counts from here. */
+  /** When the last write that is known to be committed was sent. All deadlines of the term count from here. */
   readonly sent: Instant;
   readonly acquireTime: string | undefined;
   readonly leaseTransitions: number;
@@ -43,49 +44,51 @@ export type Phase =
   | { readonly name: "idle" }
   | { readonly name: "campaigning"; readonly notBeforeMs: number; readonly staggerMs: number }
   | { readonly name: "leading"; readonly term: Term }
-  /** The work has been asked to stop, on purpose; renewing goes on. */
+  /** The term is ending on purpose and its work was told to stop. The lease is still renewed. */
   | {
       readonly name: "draining";
       readonly term: Term;
       readonly reason: EndReason;
       readonly cooldownMs: number;
     }
-  /** The work has stopped and the lock is being given back. */
+  /** The work has stopped and the lock is being released. */
   | {
       readonly name: "releasing";
       readonly term: Term;
       readonly reason: EndReason;
       readonly cooldownMs: number;
-      /** False when it was won while being asked to leave: a term that nobody was told of. */
+      /** False if the lock was won after "stop": the caller was never told about this term. */
       readonly wasStarted: boolean;
     }
-  /** The right to work is gone or running out; nothing is written any more until the work has stopped. */
+  /** The term is lost. Nothing is written until its work has stopped. */
   | {
       readonly name: "lost";
       readonly term: Term;
       readonly reason: EndReason;
       readonly cooldownMs: number;
-      /** False as soon as somebody else may be working, even before the hard deadline. */
+      /** Whether the work may use the time until the hard deadline to stop. False once another leader may be working. */
       readonly valid: boolean;
+      /** The hard deadline has passed and the work is still running. */
       readonly overrun: boolean;
     };
 
-export type Knowledge =
+/** The latest known state of the lock. */
+export type ObservedLock =
   | { readonly kind: "unknown" }
   | { readonly kind: "absent"; readonly sinceMs: number }
-  /** `sinceMs`: when this candidate learned of this version; a holder's time is waited out from here. */
+  /** `sinceMs`: when this candidate learned of this version. It waits out the holder's lease from here. */
   | { readonly kind: "present"; readonly view: LockView; readonly sinceMs: number };
 
 export type WritePurpose = "acquire" | "renew" | "release";
 
-/** A write of this very process that may be in the lock, whether or not its answer came. */
-export interface Attempt {
+/** A write that this process sent. It may be in the lock even if no answer arrived. */
+export interface OwnWrite {
   readonly record: LeaderRecord;
   readonly purpose: WritePurpose;
   readonly sent: Instant;
   /**
-   * The campaign it belongs to: an acquisition left over from an earlier one does not start a term, and neither does one
-   * that was sent before something else was seen in the lock.
+   * The value of `State.campaign` when it was sent. An acquisition starts a term only if the campaign is still the same:
+   * not after an earlier campaign, and not if this candidate saw something else in the lock after sending it.
    */
   readonly campaign: number;
 }
@@ -94,35 +97,38 @@ export interface InFlight {
   readonly id: number;
   readonly kind: "read" | WritePurpose;
   readonly timeoutAtMs: number;
-  /** How much had been observed when it was sent: an "absent" that is older than what was seen since is not news. */
+  /** The value of `State.observations` when it was sent. If that has grown since, an "absent" answer may be outdated. */
   readonly observations: number;
 }
 
 export interface State {
   readonly phase: Phase;
   readonly stopping: boolean;
-  readonly lock: Knowledge;
-  /** The highest revision seen; anything older is a late delivery. */
+  readonly lock: ObservedLock;
+  /** The highest revision seen. Anything older was delivered late. */
   readonly revision: bigint;
+  /** Counts the changes of the lock that this candidate learned of. */
   readonly observations: number;
-  /** The last sign of life of the connection to the lock: an answer or a watch event. */
-  readonly heardAtMs: number;
+  /** When the last answer or watch event arrived. */
+  readonly lastContactMs: number;
   readonly watchUp: boolean;
-  /** Until then the holder of a lock that was deleted or emptied by hand may still be working. */
+  /** Until then, the last holder of a lock that was deleted, replaced or rolled back may still be working. */
   readonly vanishedHolderUntilMs: number;
-  readonly attempts: readonly Attempt[];
+  readonly ownWrites: readonly OwnWrite[];
+  /** Grows when a campaign starts, and when the lock is seen to be absent or to hold a record of another process. */
   readonly campaign: number;
   readonly inFlight: InFlight | undefined;
   readonly nextId: number;
-  /** Nothing is decided on what is known before the lock was read again. */
+  /** The lock must be read before anything is decided by its last known state. */
   readonly mustRead: boolean;
+  /** Failed requests and conflicts in a row, for the back-off. */
   readonly failures: number;
   readonly retryAtMs: number;
-  /** How often a live process with this candidate's own identity was seen to renew. */
-  readonly twinRenewals: number;
+  /** How many renewals by another process with this candidate's identity were seen. */
+  readonly duplicateRenewals: number;
   readonly reportedLeader: string | undefined;
-  /** By how much the wall clock was ahead of the monotonic one when this was last looked at. */
-  readonly clockSkewMs: number | undefined;
+  /** The wall clock minus the monotonic clock, at the first step or at the last jump of the wall clock. */
+  readonly clockOffsetMs: number | undefined;
 }
 
 export type Failure = {
@@ -131,7 +137,7 @@ export type Failure = {
   readonly retryAfterMs?: number;
 };
 
-/** The answer to a read or a write. After `failed` a write may or may not have been committed. */
+/** The answer to a read or a write. After `failed`, a write may or may not have been committed. */
 export type Answer =
   | { readonly kind: "found"; readonly view: LockView }
   | { readonly kind: "absent" }
@@ -142,12 +148,12 @@ export type Event =
   | { readonly type: "start" }
   | { readonly type: "stop" }
   | { readonly type: "step-down"; readonly cooldownMs: number }
-  /** Nothing of the term's work runs any more. */
+  /** All work of the term has stopped. */
   | { readonly type: "work-stopped"; readonly cooldownMs: number }
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer }
   | { readonly type: "observed"; readonly view: LockView }
   | { readonly type: "deleted"; readonly revision: bigint }
-  /** Something about the lock changed; what, is to be read. */
+  /** The lock changed in an unknown way. Only a read shows how. */
   | { readonly type: "changed" }
   | { readonly type: "watch-up" }
   | { readonly type: "watch-down" }
@@ -159,26 +165,26 @@ export type Effect =
       readonly type: "write";
       readonly id: number;
       readonly purpose: WritePurpose;
-      /** What must still be there for the write to count; undefined: the lock must not exist. */
+      /** The version that the write replaces; it fails on any other. undefined: the write creates the lock. */
       readonly over: LockView | undefined;
       readonly record: LeaderRecord;
       readonly timeoutMs: number;
     }
-  /** Nobody waits for this request any more; its connection is suspect. */
+  /** The answer to this request is no longer needed. Its connection may be broken. */
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "term-started"; readonly token: bigint }
   | { readonly type: "renewed" }
-  /** The work should stop, and has time: the term is ending on purpose and is still being renewed. */
+  /** The work should stop and may take its time: the term ends on purpose and is still renewed. */
   | { readonly type: "term-ending"; readonly reason: EndReason }
-  /** The work must be gone by the hard deadline, or at once if the term is no longer valid. */
+  /** The work must stop before the hard deadline, or at once if "term-expired" follows. */
   | { readonly type: "term-lost"; readonly reason: EndReason }
-  /** Nothing of the term may run any more: the hard deadline has come, or somebody else may be working already. */
+  /** No work of the term may run any more: the hard deadline has passed, or another leader may already be working. */
   | { readonly type: "term-expired" }
-  /** The hard deadline has come and the work has not stopped. */
+  /** The hard deadline has passed and the work has not stopped. */
   | { readonly type: "overrun" }
   | { readonly type: "term-ended"; readonly reason: EndReason; readonly released: boolean }
   | { readonly type: "leader-changed"; readonly leader: string | undefined }
   | { readonly type: "failed"; readonly during: InFlight["kind"]; readonly failure: Failure }
-  /** This candidate will not campaign any more. */
+  /** This candidate stops campaigning because of an error. */
   | { readonly type: "refused"; readonly reason: "duplicate-identity" | "denied"; readonly message: string }
   | { readonly type: "stopped" };

@@ -269,7 +269,7 @@ describe("many terms", () => {
     candidate.send({ type: "stop" });
     await clock.pass(10);
     expect([clock.armed, server.watchers]).toEqual([0, 0]);
-    expect(candidate.state.attempts.length).toBeLessThanOrEqual(16);
+    expect(candidate.state.ownWrites.length).toBeLessThanOrEqual(16);
     expect(lock.requests.every(({ signal }) => !signal.aborted)).toBe(true);
   });
 });

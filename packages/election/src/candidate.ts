@@ -79,7 +79,7 @@ export class Candidate implements CandidateHandle {
   }
 
   lastContactMs(): number {
-    return this.#state.heardAtMs;
+    return this.#state.lastContactMs;
   }
 
   leader(): string | undefined {

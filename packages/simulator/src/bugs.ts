@@ -1,6 +1,6 @@
 /**
- * Known mistakes, each as a change to the built code of core. A simulator that does not find them proves nothing.
- * They are planted while the module is loaded, so that the code that ships knows nothing of them.
+ * Known bugs, each as a change of the built code of core. The simulator must find them, or its results mean nothing.
+ * They are planted while a module is loaded, so the shipped code does not contain them.
  */
 
 export interface Bug {
@@ -10,69 +10,69 @@ export interface Bug {
 
 export const bugs: Readonly<Record<string, Bug>> = {
   "validity-from-acknowledgement": {
-    about: "the right to work counts from when the answer came, not from when the write was sent",
+    about: "deadlines count from when the answer arrived, not from when the write was sent",
     edits: [
       {
         file: "observe.js",
-        find: "term: { token: view.revision, sent: attempt.sent,",
-        replace: "term: { token: view.revision, sent: d.at,",
+        find: "term = { token: view.revision, sent: ownWrite.sent,",
+        replace: "term = { token: view.revision, sent: ctx.at,",
       },
       {
         file: "observe.js",
-        find: "term: { ...phase.term, sent: attempt.sent }",
-        replace: "term: { ...phase.term, sent: d.at }",
+        find: "term: { ...phase.term, sent: ownWrite.sent }",
+        replace: "term: { ...phase.term, sent: ctx.at }",
       },
     ],
   },
   "release-over-another": {
-    about: "a candidate that lost its term releases the lock all the same, over whatever stands there",
+    about: "a candidate that lost its term still releases the lock, over any holder's record",
     edits: [
       {
         file: "step.js",
-        find: 'case "lost":\n            endTerm(d, phase.reason, false, phase.cooldownMs);',
+        find: 'case "lost":\n            endTerm(ctx, phase.reason, false, phase.cooldownMs);',
         replace:
-          'case "lost": d.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: d.at } };',
+          'case "lost": ctx.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: ctx.at } };',
       },
       {
         file: "observe.js",
-        find: "else if (!isSameLock || (!attempt && !onlyMetadataChanged))",
+        find: "else if (!isSameLock || (!ownWrite && !onlyMetadataChanged))",
         replace: "else if (false)",
       },
     ],
   },
   "rewin-inside-term": {
-    about: "a leader that sees another holder goes on and takes the lock back",
+    about: "a leader that sees another holder continues and takes the lock back",
     edits: [
       {
         file: "observe.js",
-        find: 'lose(d, isOurs ? "overwritten" : "taken-over", false);',
-        replace: "void isOurs;",
+        find: 'loseTerm(ctx, hasOurIdentity ? "overwritten" : "taken-over", false);',
+        replace: "void hasOurIdentity;",
       },
     ],
   },
   "remote-timestamps": {
-    about: "a holder's time is counted from the renewTime that it wrote, by the reader's clock",
+    about: "a holder's lease counts from the renewTime that it wrote, by the reader's clock",
     edits: [
       {
         file: "observe.js",
-        find: "view, sinceMs: d.at.monoMs };",
-        replace: "view, sinceMs: d.at.monoMs - d.at.wallMs + Date.parse(view.record.renewTime) };",
+        find: "view, sinceMs: ctx.at.monoMs };",
+        replace: "view, sinceMs: ctx.at.monoMs - ctx.at.wallMs + Date.parse(view.record.renewTime) };",
       },
     ],
   },
   "watch-trusted-after-gap": {
-    about: "a change that is learned of after a gap in the watch does not start the wait anew",
+    about: "a change that is seen after a gap in the watch does not restart the wait",
     edits: [
       {
         file: "observe.js",
-        find: "view, sinceMs: d.at.monoMs };",
+        find: "view, sinceMs: ctx.at.monoMs };",
         replace:
-          "view, sinceMs: d.at.monoMs - before.sinceMs > d.config.timings.leaseDurationMs / 3 ? before.sinceMs : d.at.monoMs };",
+          "view, sinceMs: ctx.at.monoMs - before.sinceMs > ctx.config.timings.leaseDurationMs / 3 ? before.sinceMs : ctx.at.monoMs };",
       },
     ],
   },
   "stop-after-hard-deadline": {
-    about: "the hard deadline lies after the end of the lease",
+    about: "the hard deadline is after the end of the lease",
     edits: [
       {
         file: "timings.js",
@@ -86,55 +86,55 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: 'd.effects.push({ type: "term-started", token: view.revision });',
-        replace: 'd.effects.push({ type: "term-started", token: BigInt(leaseTransitions) });',
+        find: 'ctx.effects.push({ type: "term-started", token: view.revision });',
+        replace: 'ctx.effects.push({ type: "term-started", token: BigInt(leaseTransitions) });',
       },
     ],
   },
   "same-identity-continues": {
-    about: "a lock with the candidate's own identity is taken for its own, as if the process had never died",
+    about: "a lock with the candidate's identity is treated as its own, even if another process wrote it",
     edits: [
       {
         file: "queries.js",
-        find: "const isNobodys = isRelease(record) || attemptOf(state, record) !== undefined;",
-        replace: "const isNobodys = isRelease(record) || record.holderIdentity === config.identity;",
+        find: "const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;",
+        replace: "const isFree = isRelease(record) || record.holderIdentity === config.identity;",
       },
     ],
   },
   "unchanged-record-is-no-renewal": {
     about:
-      "a write that leaves the record as it was is taken for no renewal, although client-go repeats one like that",
+      "a write that does not change the record does not count as a renewal, although client-go repeats renewals that way",
     edits: [
       {
         file: "observe.js",
-        find: 'state.lock = { kind: "present", view, sinceMs: d.at.monoMs };',
+        find: 'state.lock = { kind: "present", view, sinceMs: ctx.at.monoMs };',
         replace:
-          'state.lock = { kind: "present", view, sinceMs: onlyMetadataChanged ? before.sinceMs : d.at.monoMs };',
+          'state.lock = { kind: "present", view, sinceMs: onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs };',
       },
     ],
   },
   "deletion-is-release": {
-    about: "a lock that was deleted is taken at once",
+    about: "a deleted lock is acquired at once",
     edits: [
       {
         file: "observe.js",
-        find: "d.state.vanishedHolderUntilMs = Math.max(d.state.vanishedHolderUntilMs, untilMs);",
+        find: "ctx.state.vanishedHolderUntilMs = Math.max(ctx.state.vanishedHolderUntilMs, untilMs);",
         replace: "void untilMs;",
       },
     ],
   },
   "emptied-is-released": {
-    about: "a holder that was emptied by hand is taken for one that let go",
+    about: "a holder that was emptied by hand is treated as a release",
     edits: [
       {
         file: "queries.js",
-        find: "const isNobodys = isRelease(record)",
-        replace: 'const isNobodys = record.holderIdentity === ""',
+        find: "const isFree = isRelease(record)",
+        replace: 'const isFree = record.holderIdentity === ""',
       },
     ],
   },
   "validity-by-flag": {
-    about: "a frozen leader asks a flag, not the clock, whether it may go on",
+    about: "a leader that was frozen checks a flag, not the clock, to decide whether it may work",
     edits: [
       {
         file: "queries.js",
@@ -144,7 +144,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   "suspension-unseen": {
-    about: "only the monotonic clock is asked, which stands still while the machine is suspended",
+    about: "only the monotonic clock counts, which stops while the machine is suspended",
     edits: [
       {
         file: "instant.js",

@@ -1,22 +1,22 @@
 /**
- * client-go's leaderelection package (0.36) as a fellow candidate, weaknesses included: second-granular comparison of
- * records, a deadline that counts from the acknowledgement, a release that checks only its own stale memory and runs
- * before the work is stopped, and no reaction to another holder until the deadline.
+ * A candidate that behaves like client-go's leaderelection package (0.36), including its weaknesses: it compares records
+ * by the second, counts its deadline from the acknowledgement, releases before its work has stopped and by its cached
+ * record alone, and does not react to another holder until the deadline.
  */
 import type { Instant } from "@tenure/base";
-import { type Answer, elapsedMs, type LeaderRecord, type LockView, type Timings } from "@tenure/core";
+import type { Answer, LeaderRecord, LockView, Timings } from "@tenure/core";
+import type { CheckedCandidate, Checker } from "./checker.ts";
 import type { Machine } from "./machine.ts";
-import type { Witness, Worker } from "./witness.ts";
 
 const jitterFactor = 1.2;
 
-export class ClientGoProcess implements Worker {
+export class ClientGoProcess implements CheckedCandidate {
   readonly id: string;
   readonly kind = "client-go";
   readonly machine: Machine;
   readonly #identity: string;
   readonly #timings: Timings;
-  readonly #witness: Witness;
+  readonly #checker: Checker;
   readonly #releaseOnCancel: boolean;
   readonly #onExit: () => void;
   #observed: LeaderRecord | undefined;
@@ -31,14 +31,14 @@ export class ClientGoProcess implements Worker {
     identity: string,
     timings: Timings,
     machine: Machine,
-    witness: Witness,
+    checker: Checker,
     onExit: () => void,
   ) {
     this.id = id;
     this.#identity = identity;
     this.#timings = timings;
     this.machine = machine;
-    this.#witness = witness;
+    this.#checker = checker;
     this.#releaseOnCancel = machine.random.chance(0.5);
     this.#onExit = onExit;
   }
@@ -47,13 +47,13 @@ export class ClientGoProcess implements Worker {
     return this.#hasWork && this.machine.isRunning;
   }
 
-  /** It does not remember a lock that was deleted. */
+  /** client-go does not remember a deleted lock. */
   knows(): boolean {
     return false;
   }
 
   start(): void {
-    this.#witness.started(this);
+    this.#checker.started(this);
     void this.#run();
   }
 
@@ -68,18 +68,18 @@ export class ClientGoProcess implements Worker {
   endWork(): void {}
 
   crash(): void {
-    this.#witness.workStopped(this);
+    this.#checker.workStopped(this);
     this.machine.kill();
   }
 
   freeze(): void {
     this.machine.freeze();
-    this.#witness.workStopped(this);
+    this.#checker.workStopped(this);
   }
 
   thaw(): void {
     this.machine.thaw();
-    if (this.isLeading) this.#witness.workStarted(this);
+    if (this.isLeading) this.#checker.workStarted(this);
   }
 
   async #run(): Promise<void> {
@@ -88,13 +88,13 @@ export class ClientGoProcess implements Worker {
       if (this.#isCancelled) return this.#exit();
     }
     this.#hasWork = true;
-    this.#witness.termStarted(this, undefined);
-    this.#witness.workStarted(this);
+    this.#checker.termStarted(this, undefined);
+    this.#checker.workStarted(this);
     while (!this.#isCancelled && (await this.#renewOnce())) await this.#sleep(this.#timings.retryPeriodMs);
     if (this.#releaseOnCancel) await this.#release();
     await this.#sleep(this.machine.random.between(0, 200));
     this.#hasWork = false;
-    this.#witness.workStopped(this);
+    this.#checker.workStopped(this);
     this.#exit();
   }
 
@@ -103,7 +103,7 @@ export class ClientGoProcess implements Worker {
     this.#onExit();
   }
 
-  /** Polls until the deadline, which starts now: one retryPeriod after the last acknowledgement. */
+  /** Polls until the deadline, which counts from now: one retryPeriod after the last acknowledgement. */
   async #renewOnce(): Promise<boolean> {
     const startedAt = this.machine.clock.now();
     while (!this.#isCancelled) {
@@ -160,7 +160,7 @@ export class ClientGoProcess implements Worker {
     while (this.machine.clock.now().monoMs - startedAt.monoMs < this.#timings.renewDeadlineMs) {
       const answer = await this.#request(() => this.machine.link.send(undefined));
       if (answer.kind !== "found") return;
-      // Its stale memory is asked, not what was just read: this is how another's lease gets wiped.
+      // client-go checks its cached record, not the one that it has just read. That can clear another holder's lease.
       if (!this.#isLeader()) return;
       this.#cached = answer.view;
       const time = this.#recordAt(this.machine.clock.now()).renewTime;
@@ -182,7 +182,7 @@ export class ClientGoProcess implements Worker {
 
   #isLeaseValid(now: Instant): boolean {
     if (!this.#observed || !this.#observedAt) return false;
-    return elapsedMonoMs(this.#observedAt, now) < (this.#observed.leaseDurationSeconds ?? 0) * 1_000;
+    return now.monoMs - this.#observedAt.monoMs < (this.#observed.leaseDurationSeconds ?? 0) * 1_000;
   }
 
   #setObserved(record: LeaderRecord): void {
@@ -201,7 +201,7 @@ export class ClientGoProcess implements Worker {
     };
   }
 
-  /** With the client timeout that NewFromKubeconfig sets. */
+  /** Sends a request with the timeout that NewFromKubeconfig sets. */
   #request(send: () => Promise<Answer>): Promise<Answer> {
     const timeout = this.#sleep(Math.max(1_000, this.#timings.renewDeadlineMs / 2)).then((): Answer => {
       return { kind: "failed", failure: { kind: "timeout", message: "timeout" } };
@@ -215,11 +215,7 @@ export class ClientGoProcess implements Worker {
   }
 }
 
-function elapsedMonoMs(since: Instant, now: Instant): number {
-  return elapsedMs({ ...since, wallMs: 0 }, { ...now, wallMs: 0 });
-}
-
-/** json.Marshal of a record with metav1.Time: seconds. */
+/** json.Marshal of a record: metav1.Time has a precision of seconds. */
 function rawOf(record: LeaderRecord): string {
   return JSON.stringify({
     ...record,

@@ -1,6 +1,6 @@
 /**
  * The network between one process and the API server: latency, loss in either direction, duplicates, errors, and a watch
- * that can break, stall or lose events. What a fault does is a field here that is set while the fault lasts.
+ * that can break, stall or lose events. Each kind of fault sets a field here while it lasts.
  */
 import type { Answer, Failure } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
@@ -15,7 +15,7 @@ export class Link {
   answersCut = false;
   slowMs = 0;
   loseAnswers = 0;
-  duplicate = 0;
+  duplicateRequests = 0;
   errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
   watchStalled = false;
   watchDropsEvents = false;
@@ -23,9 +23,9 @@ export class Link {
   readonly #scheduler: Scheduler;
   readonly #server: Server;
   readonly #random: Random;
-  /** Runs in the process, later if it is frozen, never if it is dead. */
+  /** See `Machine.defer`. */
   readonly #defer: (callback: () => void) => void;
-  readonly #streams = new Set<Stream>();
+  readonly #watches = new Set<Watch>();
 
   constructor(scheduler: Scheduler, server: Server, random: Random, defer: (callback: () => void) => void) {
     this.#scheduler = scheduler;
@@ -34,7 +34,7 @@ export class Link {
     this.#defer = defer;
   }
 
-  /** A read or a write. The promise never settles when the request or its answer is lost. */
+  /** Sends a read or a write. The promise never settles if the request or its answer is lost. */
   send(write: Write | undefined): Promise<Answer> {
     return new Promise((resolve) => {
       const answer = (result: Answer) => {
@@ -44,14 +44,14 @@ export class Link {
       const arrive = () => answer(this.#serve(write));
       if (this.requestsCut) return;
       this.#scheduler.after(this.#latencyMs(), arrive);
-      if (this.#random.chance(this.duplicate)) {
+      if (this.#random.chance(this.duplicateRequests)) {
         this.#scheduler.after(this.#latencyMs() + this.#random.between(0, 4_000), () => this.#serve(write));
       }
     });
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {
-    const stream = new Stream(
+    const watch = new Watch(
       this.#scheduler,
       this.#server,
       observer,
@@ -65,13 +65,13 @@ export class Link {
         latencyMs: this.#latencyMs(),
       }),
     );
-    this.#streams.add(stream);
-    stream.connect();
+    this.#watches.add(watch);
+    watch.connect();
   }
 
-  /** A fault began or ended: streams may break, or deliver what was held back. */
+  /** Must be called when a fault begins or ends: watches may break, or deliver delayed events. */
   changed(): void {
-    for (const stream of this.#streams) stream.linkChanged();
+    for (const watch of this.#watches) watch.linkChanged();
   }
 
   #serve(write: Write | undefined): Answer {
@@ -79,16 +79,16 @@ export class Link {
     const error = this.errors && this.#random.chance(this.errors.probability) ? this.errors.kind : undefined;
     if (error === "conflict" && write) return { kind: "conflict" };
     if (error === "throttled") return failed("throttled", this.#random.between(1_000, 5_000));
-    // A 500 says nothing about whether the write was committed.
+    // After a 500, the write may or may not have been committed.
     if (error === "internal") {
-      if (this.#random.chance(0.5)) this.#perform(write);
+      if (this.#random.chance(0.5)) this.#execute(write);
       return failed("server");
     }
     if (error === "unavailable") return failed("server");
-    return this.#perform(write);
+    return this.#execute(write);
   }
 
-  #perform(write: Write | undefined): ServerAnswer {
+  #execute(write: Write | undefined): ServerAnswer {
     return write ? this.#server.write(write) : this.#server.read();
   }
 
@@ -104,8 +104,8 @@ interface LinkState {
   readonly latencyMs: number;
 }
 
-/** One watch: in order while it lasts, and it may end without the client being told for a while. */
-class Stream {
+/** One watch. It delivers events in order, and may break without the client noticing for a while. */
+class Watch {
   readonly #scheduler: Scheduler;
   readonly #server: Server;
   readonly #observer: LockObserver;
@@ -114,7 +114,7 @@ class Stream {
   readonly #defer: (callback: () => void) => void;
   readonly #link: () => LinkState;
   #unsubscribe: (() => void) | undefined;
-  #heldBack: Change[] = [];
+  #delayed: Change[] = [];
   #lastDeliveryMs = 0;
   #generation = 0;
 
@@ -158,7 +158,7 @@ class Stream {
     if (link.isCut) {
       if (!this.#unsubscribe) return;
       const generation = this.#generation;
-      // A dead peer is noticed some time later, if the link does not come back before.
+      // A broken connection is noticed some time later, unless the link recovers first.
       const noticeAfterMs = this.#server.isDown ? link.latencyMs : this.#random.between(100, 20_000);
       this.#scheduler.after(noticeAfterMs, () => {
         if (this.#link().isCut && this.#generation === generation) this.#break();
@@ -166,20 +166,20 @@ class Stream {
       return;
     }
     if (link.isStalled) return;
-    if (this.#heldBack.length > 0 && this.#random.chance(0.5)) {
+    if (this.#delayed.length > 0 && this.#random.chance(0.5)) {
       this.#break();
       return;
     }
-    const late = this.#heldBack;
-    this.#heldBack = [];
-    for (const change of late) this.#publish(change);
+    const delayed = this.#delayed;
+    this.#delayed = [];
+    for (const change of delayed) this.#publish(change);
   }
 
   #publish(change: Change): void {
     const link = this.#link();
     if (link.dropsEvents) return;
     if (link.isStalled || link.isCut) {
-      this.#heldBack.push(change);
+      this.#delayed.push(change);
       return;
     }
     this.#deliver(() => {
@@ -210,7 +210,7 @@ class Stream {
   #close(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    this.#heldBack = [];
+    this.#delayed = [];
     this.#generation += 1;
   }
 }

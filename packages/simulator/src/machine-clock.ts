@@ -1,13 +1,10 @@
-import type { Clock } from "@tenure/base";
+import type { Clock, Instant } from "@tenure/base";
 import type { Scheduler } from "./scheduler.ts";
 
-/** Half of the tolerance that G1 allows between two machines, so that any two differ by at most 1 %. */
-export const mostDrift = 0.005;
-
-/** A timer is late rather than early by what the division may have lost. */
+/** Added to each timer, so that a rounding error makes it late and never early. */
 const roundingMs = 1e-4;
 
-/** The clocks of one machine: they drift, the monotonic one stands still while suspended, the other one is set at will. */
+/** The clocks of one machine. Both drift. The monotonic clock stops during a suspension, and the wall clock can be set. */
 export class MachineClock implements Clock {
   readonly #scheduler: Scheduler;
   readonly #rate: number;
@@ -16,7 +13,7 @@ export class MachineClock implements Clock {
   #wallSkewMs: number;
   #suspendedMs = 0;
 
-  /** `defer` runs a callback in the machine's process, or later if that is frozen, or never if it is dead. */
+  /** @param defer runs a callback in the machine's process, see `Machine.defer` */
   constructor(
     scheduler: Scheduler,
     options: { rate: number; bootMs: number; wallSkewMs: number },
@@ -29,7 +26,7 @@ export class MachineClock implements Clock {
     this.#defer = defer;
   }
 
-  now(): { monoMs: number; wallMs: number } {
+  now(): Instant {
     const { nowMs } = this.#scheduler;
     return {
       monoMs: this.#bootMs + (nowMs - this.#suspendedMs) * this.#rate,
@@ -45,7 +42,7 @@ export class MachineClock implements Clock {
       cancel = this.#scheduler.at(trueMs, () =>
         this.#defer(() => {
           if (cancelled) return;
-          // A suspension since then has put the moment off.
+          // A suspension since then has delayed the timer.
           if (this.now().monoMs < monoMs) arm();
           else callback();
         }),
@@ -62,7 +59,7 @@ export class MachineClock implements Clock {
     this.#wallSkewMs += byMs;
   }
 
-  /** The machine was suspended for so long until now. */
+  /** The machine was suspended for this long, until now. */
   wasSuspended(forMs: number): void {
     this.#suspendedMs += forMs;
   }

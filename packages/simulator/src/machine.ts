@@ -1,4 +1,4 @@
-/** One machine with one process on it: it can crash, freeze and be suspended, and what it gets meanwhile waits or is lost. */
+/** A machine with one process. It can crash, freeze or be suspended. Events then wait, or are lost after a crash. */
 
 import { Link } from "./link.ts";
 import { MachineClock } from "./machine-clock.ts";
@@ -17,8 +17,8 @@ export class Machine {
 
   constructor(scheduler: Scheduler, server: Server, plan: ProcessPlan, random: Random) {
     this.random = random;
-    this.clock = new MachineClock(scheduler, { ...plan, bootMs: random.between(1, 1e6) }, this.#defer);
-    this.link = new Link(scheduler, server, random, this.#defer);
+    this.clock = new MachineClock(scheduler, { ...plan, bootMs: random.between(1, 1e6) }, this.defer);
+    this.link = new Link(scheduler, server, random, this.defer);
   }
 
   get isRunning(): boolean {
@@ -42,20 +42,16 @@ export class Machine {
     if (this.#frozen === 0) return;
     this.#frozen -= 1;
     if (this.#frozen > 0) return;
-    // After a pause nobody knows whether timers or sockets are looked at first.
+    // After a freeze, a process may handle timers or sockets first.
     const waiting = this.random.chance(0.5) ? this.#waiting : this.#waiting.reverse();
     this.#waiting = [];
-    for (const callback of waiting) this.#defer(callback);
+    for (const callback of waiting) this.defer(callback);
   }
 
-  /** Runs the callback in the process: now, when it thaws, or never. */
-  readonly #defer = (callback: () => void): void => {
+  /** Runs the callback in the process: now, when it thaws if it is frozen, or never if it is dead. */
+  readonly defer = (callback: () => void): void => {
     if (this.#isDead) return;
     if (this.#frozen > 0) this.#waiting.push(callback);
     else callback();
   };
-
-  defer(callback: () => void): void {
-    this.#defer(callback);
-  }
 }

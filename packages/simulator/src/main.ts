@@ -1,4 +1,4 @@
-/** `npm run simulate`: looks for violations of G1–G4 in seeded histories, or for a planted bug to be found. */
+/** `npm run simulate`: looks for violations of G1 to G4 in seeded histories, or checks that planted bugs are found. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
@@ -7,13 +7,14 @@ import { add, emptySummary, type Summary } from "./summary.ts";
 
 const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--bug NAME] [--all-bugs]
 
-Plays seeded histories in virtual time and checks that no two terms overlap (G1), tokens grow (G2), nothing foreign is
-released (G3) and somebody leads when it can (G4). Exit 1 on a violation, with the seed and the shortest history found.
+Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
+only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
+that was found, and exits with 1.
 
-  --seeds N    how many histories (default 1000)
-  --from S     the first seed (default 1); \`--from S --seeds 1\` replays one
-  --bug NAME   plant a known mistake; exit 1 as soon as it is found
-  --all-bugs   plant each in turn; exit 0 if every one is found within --seeds
+  --seeds N    the number of histories (default 1000, or 10000 with a bug)
+  --from S     the first seed (default 1); \`--from S --seeds 1\` replays one history
+  --bug NAME   plant a known bug; stop and exit with 1 when it is found
+  --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds
 
 Bugs:
 ${Object.entries(bugs)
@@ -23,7 +24,7 @@ ${Object.entries(bugs)
 
 const seedsPerMessage = 25;
 
-async function simulate(from: number, seeds: number, bug: string | undefined): Promise<Summary> {
+async function runSeeds(from: number, seeds: number, bug: string | undefined): Promise<Summary> {
   const end = from + seeds;
   let next = from;
   let summary = emptySummary;
@@ -31,7 +32,7 @@ async function simulate(from: number, seeds: number, bug: string | undefined): P
   const runWorker = () =>
     new Promise<void>((resolve, reject) => {
       const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: bug });
-      const feed = () => {
+      const sendNext = () => {
         if (isDone()) {
           void worker.terminate().then(() => resolve());
           return;
@@ -45,9 +46,9 @@ async function simulate(from: number, seeds: number, bug: string | undefined): P
         summary = add(summary, part);
         if (process.stderr.isTTY)
           process.stderr.write(`\r${summary.seeds} of ${seeds} seeds, ${summary.violations} violations `);
-        feed();
+        sendNext();
       });
-      feed();
+      sendNext();
     });
   await Promise.all(Array.from({ length: Math.max(1, availableParallelism()) }, runWorker));
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
@@ -58,29 +59,29 @@ function report(summary: Summary, seconds: number, bug: string | undefined): voi
   const hours = summary.simulatedMs / 3_600_000;
   console.log(`seeds            ${summary.seeds}`);
   console.log(`simulated hours  ${hours.toFixed(1)} in ${seconds.toFixed(1)} s`);
-  console.log(`terms            ${summary.terms} of ours, ${summary.clientGoTerms} of client-go's`);
+  console.log(`terms            ${summary.terms} of tenure, ${summary.clientGoTerms} of client-go`);
   const faults = Object.entries(summary.faults).sort(([a], [b]) => a.localeCompare(b));
   console.log(
     `faults           ${faults.reduce((sum, [, count]) => sum + count, 0)}: ${faults.map((fault) => fault.join(" ")).join(", ")}`,
   );
-  console.log(`overlaps that only a client-go candidate can cause  ${summary.apart}`);
+  console.log(`overlaps that only client-go candidates can cause  ${summary.clientGoOverlaps}`);
   console.log(`violations       ${summary.violations}`);
   for (const { seed, rule, message, history } of summary.failures) {
-    console.log(`\nseed ${seed} breaks ${rule}: ${message}`);
+    console.log(`\nseed ${seed} violates ${rule}: ${message}`);
     for (const line of history) console.log(`  ${line}`);
     const planted = bug === undefined ? "" : ` --bug ${bug}`;
     console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1${planted}`);
   }
 }
 
-function count(value: string | undefined, name: string, fallback: number, least: number): number {
+function wholeNumber(value: string | undefined, name: string, fallback: number, least: number): number {
   const number = value === undefined ? fallback : Number(value);
   if (Number.isSafeInteger(number) && number >= least) return number;
-  return fail(`${name} must be a whole number from ${least} on: ${value}`);
+  return fail(`${name} must be a whole number of at least ${least}, but is ${value}`);
 }
 
 function fail(message: string): never {
-  console.error(`${message}. \`npm run simulate -- --help\` lists the options.`);
+  console.error(`${message}. Run \`npm run simulate -- --help\` for the options.`);
   process.exit(2);
 }
 
@@ -106,25 +107,25 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const seedCount = count(seeds, "--seeds", allBugs || bug ? 10_000 : 1_000, 1);
-  const first = count(from, "--from", 1, 0);
+  const seedCount = wholeNumber(seeds, "--seeds", allBugs || bug ? 10_000 : 1_000, 1);
+  const first = wholeNumber(from, "--from", 1, 0);
   if (bug !== undefined && !Object.hasOwn(bugs, bug))
-    fail(`--bug must be one of ${Object.keys(bugs).join(", ")}: ${bug}`);
+    fail(`--bug must be one of ${Object.keys(bugs).join(", ")}, but is ${bug}`);
   if (allBugs) {
     let missed = 0;
     for (const name of Object.keys(bugs)) {
-      const { violations, failures, seeds: played } = await simulate(first, seedCount, name);
+      const { violations, failures, seeds: simulated } = await runSeeds(first, seedCount, name);
       if (violations === 0) missed += 1;
       const verdict =
         violations === 0
           ? "NOT FOUND"
-          : `found by seed ${failures[0]?.seed}: ${failures[0]?.rule} ${failures[0]?.message}`;
-      console.log(`${name.padEnd(30)} ${verdict} (${played} seeds)`);
+          : `found by seed ${failures[0]?.seed}: ${failures[0]?.rule}, ${failures[0]?.message}`;
+      console.log(`${name.padEnd(30)} ${verdict} (${simulated} seeds)`);
     }
     return missed === 0 ? 0 : 1;
   }
   const startedMs = performance.now();
-  const summary = await simulate(first, seedCount, bug);
+  const summary = await runSeeds(first, seedCount, bug);
   report(summary, (performance.now() - startedMs) / 1_000, bug);
   return summary.violations === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/** A history before it happens: who takes part, and which faults strike when. Drawn from a seed; can be made smaller. */
+/** The plan of one simulation: its processes, and which faults happen when. Drawn from a seed. */
 import { Random } from "./random.ts";
 
 export const faultKinds = [
@@ -11,7 +11,7 @@ export const faultKinds = [
   "cut-answers",
   "slow",
   "lose-answers",
-  "duplicate",
+  "duplicate-requests",
   "watch-stall",
   "watch-gap",
   "server-down",
@@ -26,7 +26,7 @@ export const faultKinds = [
   "shutdown",
   "work-ends",
   "set-clock",
-  "twin",
+  "duplicate-identity",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];
@@ -35,13 +35,14 @@ export interface Fault {
   readonly kind: FaultKind;
   readonly atMs: number;
   readonly forMs: number;
-  /** The process that it strikes; some strike the lock or the server instead. */
+  /** The process that the fault affects. Some faults affect the lock or the server instead. */
   readonly target: number;
   readonly amount: number;
 }
 
 export interface ProcessPlan {
   readonly kind: "tenure" | "client-go";
+  /** How fast the clocks of the machine run. */
   readonly rate: number;
   readonly wallSkewMs: number;
   readonly startMs: number;
@@ -57,6 +58,7 @@ export interface Plan {
   readonly waitWhenAbsent: boolean;
   readonly processes: readonly ProcessPlan[];
   readonly faults: readonly Fault[];
+  /** When all faults end. */
   readonly calmAfterMs: number;
 }
 
@@ -76,12 +78,13 @@ export function drawPlan(seed: number): Plan {
   const processes = Array.from({ length: random.integer(2, 5) }, (): ProcessPlan => {
     return {
       kind: withClientGo && random.chance(0.4) ? "client-go" : "tenure",
+      // The clock rates of any two machines differ by at most 1 %, as G1 assumes.
       rate: 1 + random.between(-0.005, 0.005),
       wallSkewMs: random.chance(0.5) ? random.between(-30_000, 30_000) : 0,
       startMs: random.between(0, leaseMs / 2),
     };
   });
-  // Every election needs one of ours, or there is nothing to check.
+  // Without a tenure process there is nothing to check.
   if (!processes.some((process) => process.kind === "tenure")) {
     processes[0] = { ...(processes[0] as ProcessPlan), kind: "tenure" };
   }

@@ -31,7 +31,7 @@ export class Random {
     return items[Math.floor(this.next() * items.length)] as T;
   }
 
-  /** An independent source, so that drawing more in one place does not change another. */
+  /** An independent source, so that drawing more numbers from one does not change the other. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 4_294_967_296));
   }

@@ -1,4 +1,4 @@
-/** Virtual time: a queue of what happens when. Nothing here waits; an hour takes as long as its events do. */
+/** Virtual time: a queue of actions. Nothing really waits: an hour takes only as long as its actions take to run. */
 
 interface Item {
   readonly atMs: number;
@@ -11,7 +11,7 @@ export class Scheduler {
   #order = 0;
   #nowMs = 0;
 
-  /** True time, which no process can see. */
+  /** The true time, which no process can see. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -28,7 +28,7 @@ export class Scheduler {
     return this.at(this.#nowMs + delayMs, action);
   }
 
-  /** Runs everything up to `endMs`; `settle` lets the promises that an event resolved run before the next event. */
+  /** Runs all actions up to `endMs`. After each, `settle` waits for the promises that the action resolved. */
   async run(endMs: number, settle: () => Promise<void>): Promise<void> {
     for (let item = this.#heap[0]; item && item.atMs <= endMs; item = this.#heap[0]) {
       this.#pop();

@@ -1,11 +1,11 @@
-/** The API server's part: one lock object, compare-and-swap, and a stream of changes. It knows true time; nobody else does. */
+/** The API server: one lock object, compare-and-swap, and a stream of changes. It runs on the true time. */
 import type { LeaderRecord, LockView } from "@tenure/core";
 
 export interface StoredLock extends LockView {
-  /** The process incarnation that wrote the record, for the checkers; a person's edit has none. */
+  /** The id of the process that wrote the record, for the checker. undefined for an edit by a person. */
   readonly writer: string | undefined;
   readonly committedMs: number;
-  /** How often somebody else annotated the object; it must survive every write. */
+  /** How often somebody annotated the object. Every write must keep this. */
   readonly annotations: number;
 }
 
@@ -25,13 +25,13 @@ export interface Write {
 }
 
 export class Server {
+  isDown = false;
   readonly #now: () => number;
   readonly #onCommit: (before: StoredLock | undefined, after: StoredLock) => void;
   readonly #listeners = new Set<(change: Change) => void>();
   #revision = 100n;
   #uid = 0;
   #lock: StoredLock | undefined;
-  #isDown = false;
 
   constructor(now: () => number, onCommit: (before: StoredLock | undefined, after: StoredLock) => void) {
     this.#now = now;
@@ -40,14 +40,6 @@ export class Server {
 
   get lock(): StoredLock | undefined {
     return this.#lock;
-  }
-
-  get isDown(): boolean {
-    return this.#isDown;
-  }
-
-  set isDown(isDown: boolean) {
-    this.#isDown = isDown;
   }
 
   read(): ServerAnswer {
@@ -69,13 +61,13 @@ export class Server {
     };
   }
 
-  /** Somebody annotates the object, as kubectl annotate does. */
+  /** Somebody annotates the object with kubectl. */
   annotate(): void {
     const before = this.#lock;
     if (before) this.#store({ ...before, annotations: before.annotations + 1 });
   }
 
-  /** Somebody empties the holder with an editor and leaves the duration as it was. */
+  /** Somebody empties the holder with an editor and leaves the duration as it is. */
   emptyByHand(): void {
     const before = this.#lock;
     if (before) this.#commit(before, { ...before.record, holderIdentity: "" }, undefined, before.annotations);

@@ -1,12 +1,12 @@
-/** Makes a failing plan smaller: drops faults and processes for as long as the same rule is still broken. */
+/** Makes a failing plan smaller: drops faults and processes as long as the same guarantee is still violated. */
 import type { Plan } from "./plan.ts";
-import { type Outcome, play } from "./world.ts";
+import { type Outcome, simulate } from "./simulation.ts";
 
 export async function shrink(plan: Plan): Promise<{ plan: Plan; outcome: Outcome }> {
-  let best = { plan, outcome: await play(plan) };
+  let best = { plan, outcome: await simulate(plan) };
   const rule = best.outcome.violations[0]?.rule;
   const accept = async (smaller: Plan): Promise<boolean> => {
-    const outcome = await play(smaller);
+    const outcome = await simulate(smaller);
     if (outcome.violations[0]?.rule !== rule) return false;
     best = { plan: smaller, outcome };
     return true;
@@ -18,10 +18,10 @@ export async function shrink(plan: Plan): Promise<{ plan: Plan; outcome: Outcome
       if (await accept({ ...best.plan, faults })) changed = true;
     }
     const last = best.plan.processes.length - 1;
-    const isStruck = best.plan.faults.some((fault) => fault.target === last);
+    const hasFault = best.plan.faults.some((fault) => fault.target === last);
     if (
       last > 0 &&
-      !isStruck &&
+      !hasFault &&
       (await accept({ ...best.plan, processes: best.plan.processes.slice(0, last) }))
     ) {
       changed = true;

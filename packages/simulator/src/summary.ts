@@ -1,7 +1,7 @@
-/** What came of many seeds. */
+/** The results of many seeds. */
 import { drawPlan } from "./plan.ts";
 import { shrink } from "./shrink.ts";
-import { play } from "./world.ts";
+import { simulate } from "./simulation.ts";
 
 export interface Failure {
   readonly seed: number;
@@ -16,7 +16,7 @@ export interface Summary {
   readonly simulatedMs: number;
   readonly terms: number;
   readonly clientGoTerms: number;
-  readonly apart: number;
+  readonly clientGoOverlaps: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly violations: number;
   readonly failures: readonly Failure[];
@@ -27,13 +27,13 @@ export const emptySummary: Summary = {
   simulatedMs: 0,
   terms: 0,
   clientGoTerms: 0,
-  apart: 0,
+  clientGoOverlaps: 0,
   faults: {},
   violations: 0,
   failures: [],
 };
 
-/** So many failing seeds are made smaller and shown; more of the same do not help. */
+/** How many failing seeds are shrunk and shown. */
 const shownFailures = 3;
 
 export function add(a: Summary, b: Summary): Summary {
@@ -44,18 +44,18 @@ export function add(a: Summary, b: Summary): Summary {
     simulatedMs: a.simulatedMs + b.simulatedMs,
     terms: a.terms + b.terms,
     clientGoTerms: a.clientGoTerms + b.clientGoTerms,
-    apart: a.apart + b.apart,
+    clientGoOverlaps: a.clientGoOverlaps + b.clientGoOverlaps,
     faults,
     violations: a.violations + b.violations,
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, shownFailures),
   };
 }
 
-export async function playSeeds(from: number, count: number): Promise<Summary> {
+export async function simulateSeeds(from: number, count: number): Promise<Summary> {
   let summary = emptySummary;
   for (let seed = from; seed < from + count; seed++) {
     const plan = drawPlan(seed);
-    const outcome = await play(plan);
+    const outcome = await simulate(plan);
     const faults: Record<string, number> = {};
     for (const { kind } of plan.faults) faults[kind] = (faults[kind] ?? 0) + 1;
     const first = outcome.violations[0];
@@ -65,7 +65,7 @@ export async function playSeeds(from: number, count: number): Promise<Summary> {
       simulatedMs: outcome.simulatedMs,
       terms: outcome.terms.tenure,
       clientGoTerms: outcome.terms.clientGo,
-      apart: outcome.apart,
+      clientGoOverlaps: outcome.clientGoOverlaps,
       faults,
       violations: outcome.violations.length,
       failures,
@@ -79,8 +79,7 @@ async function explain(seed: number): Promise<Failure> {
   const { rule = "", message = "" } = outcome.violations[0] ?? {};
   const { leaseDuration, renewDeadline, retryPeriod } = plan.timings;
   const members = plan.processes.map(
-    ({ kind, rate }, index) =>
-      `p${index} is ${kind} with a clock that runs ${((rate - 1) * 100).toFixed(2)} % fast`,
+    ({ kind, rate }, index) => `p${index} is ${kind} with a clock at ${(rate * 100).toFixed(2)} % speed`,
   );
   const setting = `lease ${leaseDuration}, renew ${renewDeadline}, retry ${retryPeriod}; ${members.join(", ")}`;
   return { seed, rule, message, history: [setting, ...outcome.log] };

@@ -1,31 +1,31 @@
-/** A candidate of ours with work that stops when it is told to, in its own time, and is killed at the hard deadline. */
+/** A tenure candidate. Its work stops some time after it is told to, and is killed at the hard deadline. */
 import { type Config, isBefore } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { Candidate, type Notice } from "@tenure/election/internal";
+import type { CheckedCandidate, Checker } from "./checker.ts";
 import type { Machine } from "./machine.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Witness, Worker } from "./witness.ts";
 
-/** How long a SIGKILL takes to show; the margin of the timings is more. */
+/** How long a SIGKILL takes at most. It is less than the margin of the timings. */
 const killTakesMs = 50;
 const cooldownMs = 2_000;
 
-export class TenureProcess implements Worker {
+export class TenureProcess implements CheckedCandidate {
   readonly id: string;
   readonly kind = "tenure";
   readonly machine: Machine;
   readonly #candidate: Candidate;
   readonly #scheduler: Scheduler;
-  readonly #witness: Witness;
+  readonly #checker: Checker;
   #term = 0;
   #hasWork = false;
-  #isLeaving = false;
+  #isStopping = false;
 
-  constructor(id: string, config: Config, machine: Machine, scheduler: Scheduler, witness: Witness) {
+  constructor(id: string, config: Config, machine: Machine, scheduler: Scheduler, checker: Checker) {
     this.id = id;
     this.machine = machine;
     this.#scheduler = scheduler;
-    this.#witness = witness;
+    this.#checker = checker;
     const lock: Lock = {
       description: "lease sim/sim",
       read: () => machine.link.send(undefined),
@@ -37,7 +37,7 @@ export class TenureProcess implements Worker {
       lock,
       clock: machine.clock,
       random: machine.random.next,
-      onNotice: (notice) => this.#heard(notice),
+      onNotice: (notice) => this.#onNotice(notice),
     });
   }
 
@@ -45,21 +45,21 @@ export class TenureProcess implements Worker {
     return this.#hasWork && this.machine.isRunning;
   }
 
-  /** Whether it knows that this lock exists; only then can it know of its deletion. */
+  /** Whether this candidate has seen this lock. Only then can it notice the deletion. */
   knows(uid: string): boolean {
     const { lock } = this.#candidate.state;
     return lock.kind === "present" && lock.view.uid === uid;
   }
 
   start(): void {
-    this.#witness.started(this);
+    this.#checker.started(this);
     this.#candidate.send({ type: "start" });
   }
 
   shutdown(): void {
     this.machine.defer(() => {
-      this.#isLeaving = true;
-      this.#witness.unready(this.id);
+      this.#isStopping = true;
+      this.#checker.unready(this.id);
       this.#candidate.send({ type: "stop" });
     });
   }
@@ -68,39 +68,39 @@ export class TenureProcess implements Worker {
     this.machine.defer(() => this.#candidate.send({ type: "step-down", cooldownMs }));
   }
 
-  /** The work returns by itself. */
+  /** The work ends by itself. */
   endWork(): void {
     this.machine.defer(() => this.#stopWork());
   }
 
   crash(): void {
-    this.#witness.workStopped(this);
-    this.#witness.unready(this.id);
+    this.#checker.workStopped(this);
+    this.#checker.unready(this.id);
     this.machine.kill();
   }
 
   freeze(): void {
     this.machine.freeze();
-    this.#witness.workStopped(this);
+    this.#checker.workStopped(this);
   }
 
   thaw(): void {
     if (this.machine.isDead) return;
-    // Work asks whether it may before it does anything; what was frozen finds out here.
+    // Work checks that its term is valid before it does anything. This is the check after a freeze.
     this.machine.defer(() => {
       if (this.#hasWork && isBefore(this.machine.clock.now(), this.#candidate.validUntil()))
-        this.#witness.workStarted(this);
+        this.#checker.workStarted(this);
     });
     this.machine.thaw();
   }
 
-  #heard(notice: Notice): void {
+  #onNotice(notice: Notice): void {
     switch (notice.type) {
       case "term-started":
         this.#term += 1;
         this.#hasWork = true;
-        this.#witness.termStarted(this, notice.token);
-        this.#witness.workStarted(this);
+        this.#checker.termStarted(this, notice.token);
+        this.#checker.workStarted(this);
         return;
       case "term-ending":
         this.#stopWorkAfter(this.machine.random.between(0, 25_000));
@@ -112,14 +112,14 @@ export class TenureProcess implements Worker {
         this.#stopWorkAfter(this.machine.random.between(0, killTakesMs));
         return;
       case "term-ended":
-        this.#witness.unready(this.id);
+        this.#checker.unready(this.id);
         this.#scheduler.after(cooldownMs, () => {
-          if (!this.machine.isDead && !this.#isLeaving) this.#witness.ready(this.id);
+          if (!this.machine.isDead && !this.#isStopping) this.#checker.ready(this.id);
         });
         return;
       case "stopped":
       case "refused":
-        this.#witness.unready(this.id);
+        this.#checker.unready(this.id);
         this.machine.kill();
     }
   }
@@ -136,7 +136,7 @@ export class TenureProcess implements Worker {
   #stopWork(): void {
     if (!this.#hasWork) return;
     this.#hasWork = false;
-    this.#witness.workStopped(this);
+    this.#checker.workStopped(this);
     this.#candidate.send({ type: "work-stopped", cooldownMs });
   }
 }

@@ -1,26 +1,25 @@
 /**
- * A slow and obvious twin of the machine. It keeps the whole history of what was sent, answered and seen, has no state
- * besides, and decides everything by scanning that history from its beginning. The machine may be stricter than this;
- * it must never be laxer.
+ * A slow and simple model of the state machine. It keeps the whole history of events and effects and no other state, and
+ * decides everything by scanning that history from the beginning. The state machine may be stricter, but never less strict.
  */
 import type { Instant } from "@tenure/base";
 import { elapsedMs } from "../instant.ts";
 import { isRelease, type LeaderRecord, type LockView, sameRecord } from "../record.ts";
 import type { Config, Effect, Event } from "../types.ts";
-import type { Write } from "./rig.ts";
+import type { Write } from "./test-candidate.ts";
 
 type Entry =
   | { readonly at: Instant; readonly event: Event; readonly effect?: undefined }
   | { readonly at: Instant; readonly effect: Effect; readonly event?: undefined };
 
-/** Something new that was learned about the lock; undefined: that it does not exist. */
-interface Sight {
+/** A new state of the lock that the candidate learned of. `view` is undefined if the lock does not exist. */
+interface Observation {
   readonly index: number;
   readonly at: Instant;
   readonly view: LockView | undefined;
 }
 
-interface Sent {
+interface SentWrite {
   readonly index: number;
   readonly at: Instant;
   readonly write: Write;
@@ -34,40 +33,44 @@ export class Model {
     this.#config = config;
   }
 
-  /** Takes down one step, and says what was wrong with it. */
+  /** Records one step and returns its violations. */
   step(event: Event, effects: readonly Effect[], at: Instant): string[] {
     this.#history.push({ at, event });
-    const wrong: string[] = [];
+    const violations: string[] = [];
     for (const effect of effects) {
       const objection = this.#objection(effect, at);
-      if (objection) wrong.push(`${effect.type} at ${at.monoMs}: ${objection}`);
+      if (objection) violations.push(`${effect.type} at ${at.monoMs}: ${objection}`);
       this.#history.push({ at, effect });
     }
-    return wrong;
+    return violations;
   }
 
   /**
-   * Work may run when our acquisition, sent after anything else was last seen in the lock, was seen in it in time, only
-   * our own renewals have been seen since, each before the right that it extends had lapsed or was lost, and the last was
-   * sent less than the hard deadline ago.
+   * Whether work may run. All of this must hold:
+   * - Our acquisition was sent after anything else was last seen in the lock, and was seen before its renew deadline.
+   * - Since then, only our own renewals were seen. A renewal extends the term only if it was seen before the term was lost
+   *   and before its hard deadline.
+   * - The last of these writes was sent less than the hard deadline ago.
    */
   mayWork(at: Instant): boolean {
     const started = this.#lastEffect("term-started");
     if (started < 0 || this.#eventSince(started, "work-stopped")) return false;
-    const sights = this.#sights();
-    const before = sights.filter((sight) => sight.index < started);
+    const observations = this.#observations();
+    const before = observations.filter((observation) => observation.index < started);
     const own = before.at(-1);
-    const acquired = own?.view && this.#sentWith(own.view.record);
+    const acquired = own?.view && this.#writeOf(own.view.record);
     if (!own?.view || acquired?.write.purpose !== "acquire") return false;
-    const lastOther = before.findLast((sight) => !sight.view || !this.#sentWith(sight.view.record));
+    const lastOther = before.findLast(
+      (observation) => !observation.view || !this.#writeOf(observation.view.record),
+    );
     if (lastOther && lastOther.index > acquired.index) return false;
     const { renewDeadlineMs, hardDeadlineMs } = this.#config.timings;
     if (elapsedMs(acquired.at, own.at) >= renewDeadlineMs) return false;
 
     let sentAt = acquired.at;
-    for (const { index, view, at: seenAt } of sights) {
+    for (const { index, view, at: seenAt } of observations) {
       if (index < started) continue;
-      const sent = view && this.#sentWith(view.record);
+      const sent = view && this.#writeOf(view.record);
       if (!view || !sent || view.uid !== own.view.uid || sent.write.purpose === "release") return false;
       const wasLost = this.#isLost() && index > this.#lastEffect("term-lost");
       if (!wasLost && elapsedMs(sentAt, seenAt) < hardDeadlineMs) sentAt = sent.at;
@@ -83,7 +86,7 @@ export class Model {
         if (this.#inFlight() !== undefined) return "another request is in flight";
         return this.#objectionToWrite(effect, at);
       case "cancel":
-        return this.#inFlight() === effect.id ? undefined : "it is not in flight";
+        return this.#inFlight() === effect.id ? undefined : "the request is not in flight";
       case "term-started": {
         const earlier = this.#history.filter((entry) => entry.effect?.type === "term-started");
         const tokens = earlier.map(({ effect: e }) => (e?.type === "term-started" ? e.token : 0n));
@@ -99,14 +102,14 @@ export class Model {
         return this.#termIsOpen() && !this.#isLost() ? undefined : "there is no term to renew";
       case "term-expired":
         if (!this.#isLost() || this.#lastEffect("term-expired") > this.#lastEffect("term-lost"))
-          return "nothing is lost";
+          return "no term is lost";
         return this.mayWork({ monoMs: at.monoMs + 21, wallMs: at.wallMs + 21 })
           ? "the work may still run"
           : undefined;
       case "overrun":
         if (!this.#isLost() || this.#lastEffect("overrun") > this.#lastEffect("term-lost"))
-          return "nothing is lost";
-        // A few milliseconds: a small jump of the wall clock counts also for what was sent after it.
+          return "no term is lost";
+        // 21 ms: a wall clock jump that is too small to be noticed also counts for writes that were sent after it.
         return this.mayWork({ monoMs: at.monoMs + 21, wallMs: at.wallMs + 21 })
           ? "the work may still run"
           : undefined;
@@ -126,83 +129,85 @@ export class Model {
   }
 
   #objectionToWrite(write: Write, at: Instant): string | undefined {
-    const sights = this.#sights();
-    const last = sights.at(-1);
-    if (!last) return "nothing is known of the lock";
-    if (write.over !== last.view) return "it is over something else than was seen last";
-    const own = last.view && this.#sentWith(last.view.record);
+    const observations = this.#observations();
+    const last = observations.at(-1);
+    if (!last) return "the state of the lock is unknown";
+    if (write.over !== last.view) return "it is not over the version that was seen last";
+    const own = last.view && this.#writeOf(last.view.record);
     const isServing = this.#termIsOpen() && !this.#isLost();
     const workStopped = this.#eventSince(this.#lastEffect("term-started"), "work-stopped");
     switch (write.purpose) {
       case "acquire":
         if (this.#termIsOpen()) return "a term is open";
-        return this.#mayTake(sights, at) ? undefined : "somebody else may still have time";
+        return this.#mayAcquire(observations, at) ? undefined : "another holder may still be working";
       case "renew":
         if (!isServing || workStopped) return "no term is being served";
-        return own && own.write.purpose !== "release" ? undefined : "the lock is not our own";
+        return own && own.write.purpose !== "release" ? undefined : "the lock does not hold our record";
       case "release":
         if (this.#termIsOpen() ? this.#isLost() || !workStopped : !this.#isStopping())
           return "the work has not stopped";
-        return own && own.write.purpose !== "release" ? undefined : "the lock is not our own";
+        return own && own.write.purpose !== "release" ? undefined : "the lock does not hold our record";
     }
   }
 
-  #mayTake(sights: readonly Sight[], at: Instant): boolean {
-    const last = sights.at(-1);
+  #mayAcquire(observations: readonly Observation[], at: Instant): boolean {
+    const last = observations.at(-1);
     if (!last) return false;
     if (last.view?.orders?.paused) return false;
-    const isForeign = last.view && !isRelease(last.view.record) && !this.#sentWith(last.view.record);
-    if (isForeign && at.monoMs < last.at.monoMs + this.#durationMs(last)) return false;
+    const isForeign = last.view && !isRelease(last.view.record) && !this.#writeOf(last.view.record);
+    if (isForeign && at.monoMs < last.at.monoMs + this.#leaseDurationMs(last)) return false;
     if (!last.view && this.#config.waitWhenAbsent) {
       if (at.monoMs < last.at.monoMs + this.#config.timings.leaseDurationMs) return false;
     }
-    return sights.every((sight, n) => {
-      const before = sights[n - 1];
-      if (!before?.view || before.view.uid === sight.view?.uid) return true;
-      const own = this.#sentWith(before.view.record);
-      const isOurTime = own !== undefined && own.write.purpose !== "release";
-      if (isOurTime && elapsedMs(own.at, sight.at) < this.#config.timings.hardDeadlineMs) return true;
+    return observations.every((observation, n) => {
+      const before = observations[n - 1];
+      if (!before?.view || before.view.uid === observation.view?.uid) return true;
+      const own = this.#writeOf(before.view.record);
+      const wasOurs = own !== undefined && own.write.purpose !== "release";
+      if (wasOurs && elapsedMs(own.at, observation.at) < this.#config.timings.hardDeadlineMs) return true;
       const leastMs = before.view.record.holderIdentity === "" ? this.#config.timings.leaseDurationMs : 0;
-      return at.monoMs >= sight.at.monoMs + Math.max(this.#durationMs(before), leastMs);
+      return at.monoMs >= observation.at.monoMs + Math.max(this.#leaseDurationMs(before), leastMs);
     });
   }
 
-  #durationMs(sight: Sight): number {
-    const seconds = sight.view?.record.leaseDurationSeconds;
+  #leaseDurationMs(observation: Observation): number {
+    const seconds = observation.view?.record.leaseDurationSeconds;
     return seconds ? seconds * 1_000 : this.#config.timings.leaseDurationMs;
   }
 
-  /** What was learned, without what was older than something known, or the same again. */
-  #sights(): Sight[] {
-    const sights: Sight[] = [];
+  /** The states of the lock that the candidate learned of, without outdated and repeated ones. */
+  #observations(): Observation[] {
+    const observations: Observation[] = [];
     let highest = -1n;
-    let request: { readonly id: number; readonly sightsBefore: number } | undefined;
+    let request: { readonly id: number; readonly observationsBefore: number } | undefined;
     let changes = 0;
     for (const [index, { at, event, effect }] of this.#history.entries()) {
       if (effect?.type === "read" || effect?.type === "write") {
-        request = { id: effect.id, sightsBefore: sights.length + changes };
+        request = { id: effect.id, observationsBefore: observations.length + changes };
       }
       if (effect?.type === "cancel") request = undefined;
-      // An absence that may be older than a change which was announced is not believed.
+      // An "absent" answer is ignored if it may be older than a reported change.
       if (event?.type === "changed") changes += 1;
       const view = event && viewIn(event);
       if (view && view.revision >= highest) {
         highest = view.revision;
-        if (sights.at(-1)?.view?.version !== view.version) sights.push({ index, at, view });
+        if (observations.at(-1)?.view?.version !== view.version) observations.push({ index, at, view });
       }
       const isAnswered = event?.type === "answer" && event.id === request?.id;
       const isAbsent =
-        isAnswered && event.answer.kind === "absent" && request?.sightsBefore === sights.length + changes;
+        isAnswered &&
+        event.answer.kind === "absent" &&
+        request?.observationsBefore === observations.length + changes;
       const isDeleted = event?.type === "deleted" && event.revision >= highest;
       if (isDeleted) highest = event.revision;
-      const last = sights.at(-1);
-      if ((isAbsent || isDeleted) && !(last && !last.view)) sights.push({ index, at, view: undefined });
+      const last = observations.at(-1);
+      if ((isAbsent || isDeleted) && !(last && !last.view)) observations.push({ index, at, view: undefined });
       if (isAnswered) request = undefined;
     }
-    return sights;
+    return observations;
   }
 
-  #sentWith(record: LeaderRecord): Sent | undefined {
+  #writeOf(record: LeaderRecord): SentWrite | undefined {
     const index = this.#history.findLastIndex(
       ({ effect }) => effect?.type === "write" && sameRecord(effect.record, record),
     );

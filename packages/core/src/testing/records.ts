@@ -1,4 +1,4 @@
-/** Records and views of a lock, as short as a test wants to say them. */
+/** Short ways to make records and views of a lock. */
 import type { LeaderRecord, LockView } from "../record.ts";
 
 export const uid = "lock-1";
@@ -18,17 +18,17 @@ export function view(revision: number | bigint, of: LeaderRecord, inLock = uid):
   return { uid: inLock, version: String(revision), revision: BigInt(revision), record: of };
 }
 
-/** Somebody's hold on the lock. Its renewTime is taken from the revision, so that each revision is another renewal. */
+/** A lock that is held. Its renewTime contains the revision, so that each revision is a new renewal. */
 export function held(revision: number | bigint, by = "b", fields: Partial<LeaderRecord> = {}): LockView {
   return view(revision, record({ holderIdentity: by, renewTime: `renewal ${revision}`, ...fields }));
 }
 
-/** The lock as its holder leaves it. */
+/** A lock that its holder released. */
 export function released(revision: number | bigint, fields: Partial<LeaderRecord> = {}): LockView {
   return view(revision, record({ holderIdentity: "", leaseDurationSeconds: 1, ...fields }));
 }
 
-/** The same lock with another annotation: a new version of the same record. */
+/** The same lock with a new annotation: a new version with the same record. */
 export function annotated(revision: number | bigint, of: LockView): LockView {
   return { ...of, version: String(revision), revision: BigInt(revision) };
 }

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { Checker } from "./checker.ts";
+
+describe("Checker", () => {
+  const tenure = (id: string) => ({ id, kind: "tenure" }) as const;
+  const record = { leaseDurationSeconds: 15, acquireTime: "t", renewTime: "t", leaseTransitions: 0 };
+  const lockOf = (writer: string, committedMs: number, holderIdentity = writer) => {
+    const base = { uid: "1", version: "1", revision: 1n, annotations: 0, writer, committedMs };
+    return { ...base, record: { ...record, holderIdentity, leaseDurationSeconds: holderIdentity ? 15 : 1 } };
+  };
+  const newChecker = (times: { now: number }) => {
+    const checker = new Checker(() => times.now, 15_000);
+    for (const id of ["a", "b"]) checker.started(tenure(id));
+    return checker;
+  };
+
+  it("reports two candidates that work at once", () => {
+    const checker = newChecker({ now: 0 });
+    checker.workStarted(tenure("a"));
+    checker.workStarted(tenure("b"));
+    expect(checker.violations).toMatchObject([{ rule: "G1" }]);
+  });
+
+  it("reports a candidate that works after its lease has expired", () => {
+    const times = { now: 0 };
+    const checker = newChecker(times);
+    checker.committed(undefined, lockOf("a", 0));
+    checker.workStarted(tenure("a"));
+    times.now = 15_001;
+    checker.workStopped(tenure("a"));
+    expect(checker.violations).toMatchObject([{ rule: "G1" }]);
+  });
+
+  it("reports an acquisition before the lease of the holder expired, but not after a release", () => {
+    const times = { now: 10_000 };
+    const early = newChecker(times);
+    early.committed(lockOf("a", 0), lockOf("b", 10_000));
+    expect(early.violations).toMatchObject([{ rule: "G1" }]);
+    const handedOver = newChecker(times);
+    handedOver.committed(lockOf("a", 9_990, ""), lockOf("b", 10_000));
+    expect(handedOver.violations).toEqual([]);
+  });
+
+  it("reports a token that does not increase", () => {
+    const checker = newChecker({ now: 0 });
+    checker.termStarted(tenure("a"), 7n);
+    checker.termStarted(tenure("b"), 7n);
+    expect(checker.violations).toMatchObject([{ rule: "G2" }]);
+  });
+
+  it("reports a release over another's record", () => {
+    const checker = newChecker({ now: 0 });
+    checker.committed(lockOf("a", 0), lockOf("b", 0, ""));
+    expect(checker.violations).toMatchObject([{ rule: "G3" }]);
+  });
+
+  it("reports that nobody leads although a candidate is running", () => {
+    const checker = newChecker({ now: 0 });
+    checker.finished(false);
+    expect(checker.violations).toMatchObject([{ rule: "G4" }]);
+  });
+
+  it("reports a lock that stays free without faults", () => {
+    const times = { now: 100_000 };
+    const checker = new Checker(() => times.now, 15_000);
+    times.now = 0;
+    for (const id of ["a", "b"]) checker.started(tenure(id));
+    times.now = 101_000;
+    checker.committed(lockOf("a", 100_000, ""), lockOf("b", 101_000));
+    expect(checker.violations).toMatchObject([{ rule: "G4" }]);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { bugs } from "./bugs.ts";
+import { drawPlan, faultKinds, type Plan } from "./plan.ts";
+import { shrink } from "./shrink.ts";
+import { simulate } from "./simulation.ts";
+import { simulateSeeds } from "./summary.ts";
+
+describe("simulate", () => {
+  it("finds no violation in the first seeds", async () => {
+    const { violations, failures, terms } = await simulateSeeds(1, 200);
+    expect(failures).toEqual([]);
+    expect(violations).toBe(0);
+    expect(terms).toBeGreaterThan(200);
+  });
+
+  it("gives the same history for the same seed", async () => {
+    const first = await simulate(drawPlan(7));
+    const second = await simulate(drawPlan(7));
+    expect(second.log).toEqual(first.log);
+    expect((await simulate(drawPlan(8))).log).not.toEqual(first.log);
+  });
+
+  it("injects every kind of fault", async () => {
+    const drawn = new Set(
+      Array.from({ length: 200 }, (_, seed) => drawPlan(seed).faults)
+        .flat()
+        .map(({ kind }) => kind),
+    );
+    expect([...drawn].sort()).toEqual([...faultKinds].sort());
+  });
+
+  it("has a single term if there are no faults", async () => {
+    const plan: Plan = { ...drawPlan(1), faults: [] };
+    const { violations, terms, log } = await simulate({
+      ...plan,
+      processes: plan.processes.filter(({ kind }) => kind === "tenure"),
+    });
+    expect(violations).toEqual([]);
+    expect(terms.tenure).toBe(1);
+    expect(log.filter((line) => line.includes("lock "))).toHaveLength(1);
+  });
+
+  it("finds no violation in a plan without faults when shrinking it", async () => {
+    const plan = { ...drawPlan(3), faults: [] };
+    expect((await shrink(plan)).outcome.violations).toEqual([]);
+  });
+
+  it("has at least eight bugs to plant", () => {
+    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(8);
+  });
+});
