@@ -1,10 +1,12 @@
 /** What the supervisor does about children that do not start, crash, or fall ill (B4, B7). */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parseReady } from "./check/parse.ts";
-import { alive, uniqueSeconds, until } from "./testing/real.ts";
+import { isRunning, mentioning, sleepers, uniqueSeconds, until } from "./testing/processes.ts";
 import { endRigs, newLeader, newRig } from "./testing/rig.ts";
 
 afterEach(endRigs);
@@ -16,41 +18,48 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe("ready", () => {
   const file = join(folder, "ready");
   writeFileSync(file, "of an earlier start");
-  const node = (code: string) => ({
-    command: process.execPath,
-    args: ["-e", `${code}; setInterval(() => {}, 1000)`],
+  /** A shell that waits for the file $GO before it runs the command. */
+  const shell = (command: string) => ({
+    args: ["-c", `echo not serving; until [ -e "$GO" ]; do sleep 0.01; done; ${command}; ${forever}`],
   });
+  const node = {
+    command: process.execPath,
+    args: [
+      "-e",
+      `console.log("not serving");
+      setInterval(() => require("fs").existsSync(process.env.GO) && process.send("ready"), 10)`,
+    ],
+  };
 
   it.each([
-    ["fd:3", { args: ["-c", `sleep 0.3; echo >&3; ${forever}`] }],
-    ["fd:7", { args: ["-c", `sleep 0.3; printf 'x\\n' >&7; ${forever}`] }],
-    ["ipc", node("setTimeout(() => process.send('ready'), 300)")],
-    ["log:^serv.ng$", { args: ["-c", `echo not serving; sleep 0.3; echo serving >&2; ${forever}`] }],
-    [`file:${file}`, { args: ["-c", `sleep 0.3; echo again > ${file}; ${forever}`] }],
-    [
-      `exec:test -e ${join(folder, "exec")}`,
-      { args: ["-c", `sleep 0.3; touch ${join(folder, "exec")}; ${forever}`] },
-    ],
+    ["fd:3", shell("echo >&3")],
+    ["fd:7", shell("printf 'x\\n' >&7")],
+    ["ipc", node],
+    ["log:^serv.ng$", shell("echo serving >&2")],
+    [`file:${file}`, shell(`echo again > ${file}`)],
+    [`exec:test -e ${join(folder, "exec")}`, shell(`touch ${join(folder, "exec")}`)],
   ])("%s", async (text, options) => {
-    const rig = newRig("", { ready: parseReady(text), ...options });
+    const go = join(folder, uniqueSeconds());
+    const rig = newRig("", { ready: parseReady(text), env: { GO: go }, ...options });
     rig.election.win();
+    await until(() => rig.text().includes("not serving"));
+    expect(rig.children.map(({ type }) => type)).toEqual(["started"]);
+    writeFileSync(go, "");
     await rig.ready();
-    const ready = rig.children.find(({ type }) => type === "ready");
-    expect(ready).toMatchObject({ tookMs: expect.any(Number) });
-    // Not before it said so.
-    expect((ready as { tookMs: number }).tookMs).toBeGreaterThan(250);
+    expect(rig.children.at(-1)).toMatchObject({ type: "ready", tookMs: expect.any(Number) });
     expect(rig.phases).toEqual(["pre-leader", "leader"]);
   });
 
   it("http: when the server answers", async () => {
-    const code = `const http = require("http"); let n = 0; const s = http.createServer((q, r) => { r.statusCode = n++ < 2 ? 503 : 200; r.end() });
-      s.listen(${18_000 + (process.pid % 10_000)}, "127.0.0.1")`;
-    const rig = newRig("", {
-      ready: parseReady(`http://127.0.0.1:${18_000 + (process.pid % 10_000)}/ready`),
-      ...node(code),
-    });
+    let answers = 0;
+    const server = createServer((_, response) => response.writeHead(answers++ < 2 ? 503 : 200).end());
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const rig = newRig(forever, { ready: parseReady(`http://127.0.0.1:${port}/ready`) });
     rig.election.win();
     await rig.ready();
+    server.close();
+    expect(answers).toBe(3);
   });
 
   it("a child that is not ready in time is stopped, and leadership given up with a cool-down", async () => {
@@ -63,7 +72,7 @@ describe("ready", () => {
     rig.election.win();
     await until(() => rig.phases.includes("follower"));
     expect(rig.phases).toEqual(["pre-leader", "follower"]);
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
     expect(rig.children.at(-1)).toMatchObject({
       type: "gave-up",
       cooldownMs: 7_000,
@@ -107,12 +116,17 @@ describe("a child that ends by itself", () => {
   });
 
   it("takes what it left behind with it before the next is started", async () => {
-    const name = uniqueSeconds();
-    const rig = await newLeader(
-      `[ -e ${folder}/${name} ] && exec sh -c '${forever}'; touch ${folder}/${name}; setsid sleep ${name} & sleep 0.2; exit 1`,
-    );
-    await until(() => rig.children.some((event) => event.type === "started" && event.restarts === 1));
-    expect(alive(`sleep ${name}`)).toEqual([]);
+    const file = join(folder, uniqueSeconds());
+    const leaveBehind = `setsid sh -c 'echo $$ > ${file}; exec sleep 1000' & until [ -s ${file} ]; do sleep 0.01; done`;
+    const rig = newRig(`[ -e ${file} ] || { ${leaveBehind}; exit 1; }; ${forever}`);
+    let wasRunning: boolean | undefined;
+    rig.supervisor.on("child", (event) => {
+      if (event.type !== "started" || event.restarts !== 1) return;
+      wasRunning = isRunning(Number(readFileSync(file, "utf8")));
+    });
+    rig.election.win();
+    await until(() => wasRunning !== undefined);
+    expect(wasRunning).toBe(false);
   });
 
   it("release: leadership is released", async () => {
@@ -195,9 +209,9 @@ describe("health", () => {
         timeoutMs: 60_000,
       },
     });
-    await until(() => alive(name).length > 0);
+    await until(() => sleepers(name).length > 0);
     rig.shutdown.abort();
     await rig.outcome;
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
   });
 });

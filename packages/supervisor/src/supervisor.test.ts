@@ -1,10 +1,12 @@
 /** The supervisor from without: phases, order, exit codes. The election is the test's, the children are real. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Gate } from "./gate.ts";
 import { Supervisor } from "./supervisor.ts";
 import { FakeElection } from "./testing/fake-election.ts";
-import { alive, passMs, uniqueSeconds, until } from "./testing/real.ts";
+import { mentioning, uniqueSeconds, until } from "./testing/processes.ts";
 import { endRigs, newLeader, newRig } from "./testing/rig.ts";
 
 afterEach(endRigs);
@@ -84,13 +86,18 @@ describe("the child's environment", () => {
 
 describe("the end on purpose", () => {
   it("waits for the child as long as it may take, and the lease is not released before", async () => {
-    const rig = await newLeader(`trap 'sleep 0.5; echo finished; exit 0' TERM; echo up; ${forever}`, {
+    const folder = mkdtempSync(join(tmpdir(), "tenure-test-"));
+    const finish = `echo finishing; until [ -e ${folder}/go ]; do sleep 0.01; done; echo finished; exit 0`;
+    const rig = await newLeader(`trap '${finish}' TERM; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
     });
     rig.shutdown.abort();
-    await until(() => rig.supervisor.status().child.state === "stopping");
+    await until(() => rig.text().includes("finishing"));
+    expect(rig.supervisor.status().child.state).toBe("stopping");
     expect(rig.election.log).toEqual([]);
+    writeFileSync(join(folder, "go"), "");
     expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
+    rmSync(folder, { recursive: true });
     expect(rig.text()).toContain("finished");
     expect(rig.phases).toEqual(["pre-leader", "leader", "terminating"]);
     expect(rig.election.log).toEqual(["released", "run over"]);
@@ -109,7 +116,6 @@ describe("the end on purpose", () => {
   it("a second wish hurries it", async () => {
     const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 600_000 });
     rig.supervisor.hurry();
-    await passMs(50);
     expect(rig.supervisor.status().child.state).toBe("running");
     rig.shutdown.abort();
     await until(() => rig.supervisor.status().child.state === "stopping");
@@ -132,19 +138,19 @@ describe("the end on purpose", () => {
     await until(() => rig.supervisor.status().child.state === "running");
     rig.shutdown.abort();
     expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
     expect(rig.phases).toEqual(["pre-leader", "terminating"]);
   });
 });
 
 describe("the end by loss", () => {
   it("gives the child what is left less the time to kill, and releases nothing", async () => {
-    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, killMarginMs: 1_500 });
+    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, killMarginMs: 10_000 });
     const term = rig.election.term;
-    term?.lose(2_000);
+    term?.lose(10_500);
     await rig.stopped();
     expect(term?.remainingMs()).toBeGreaterThan(0);
-    expect(term?.remainingMs()).toBeLessThan(1_525);
+    expect(term?.remainingMs()).toBeLessThan(10_025);
     await until(() => rig.election.log.length > 0);
     expect(rig.election.log).toEqual(["not released"]);
     expect(rig.phases).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
@@ -173,12 +179,12 @@ describe("the end by loss", () => {
     const rig = await newLeader(stubborn, {
       ready: { kind: "log", pattern: /up/ },
       stopTimeoutMs: 600_000,
-      killMarginMs: 1_500,
+      killMarginMs: 10_000,
     });
     const term = rig.election.term;
     rig.election.stepDown();
     await until(() => rig.supervisor.status().child.state === "stopping");
-    term?.lose(2_000);
+    term?.lose(10_500);
     await rig.stopped();
     expect(term?.remainingMs()).toBeGreaterThan(0);
   });

@@ -21,9 +21,9 @@ export const forksGrandchildren = shell(
   "sleep 1000 & sh -c 'sleep 1000 & sleep 1000 & wait' & (sleep 1000 & sleep 1000) & echo up; wait",
 );
 
-/** Leaves its group and its session, and its parents end: nobody knows it any more. */
+/** Two daemons: each leaves the group and the session of its parent, which ends. The inner one prints "up". */
 export const daemonises = shell(
-  "(setsid sh -c '(setsid sleep 1000 &) ; exec sleep 1000' &) ; sleep 0.1; echo up; exec sleep 1000",
+  `(setsid sh -c '(setsid sh -c "echo up; exec sleep 1000" &); exec sleep 1000' &); exec sleep 1000`,
 );
 
 /** The daemon alone is left when the child has ended. */

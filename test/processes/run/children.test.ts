@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as children from "./children.mjs";
-import { type Replica, shortLease, startTenure } from "./replicas.ts";
+import { type Replica, startTenure } from "./replicas.ts";
 import { newWorld } from "./world.ts";
 
 const world = newWorld();
@@ -12,7 +12,7 @@ let count = 0;
 /** Each in an election of its own. */
 function start(child: readonly string[], flags: readonly string[] = []): Replica {
   const name = `child-${++count}`;
-  const election = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", "a", ...shortLease];
+  const election = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", "a"];
   return startTenure(["run", ...election, ...flags, "--", ...child]);
 }
 

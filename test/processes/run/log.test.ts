@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { expect, it } from "vitest";
-import { shortLease } from "./replicas.ts";
+
 import { newWorld } from "./world.ts";
 
 const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
@@ -19,7 +19,7 @@ const world = newWorld();
 
 it("goes on leading, and ends when it is told to", { timeout: 40_000 }, async () => {
   const client = new KubeClient(loadConfig({ kubeconfig: world.kubeconfig }));
-  const flags = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", "unread", "--id", "a", ...shortLease];
+  const flags = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", "unread", "--id", "a"];
   // A pipe of the shell's, as containers have: writing to it blocks when it is full. It is full after a second or two.
   const script = '"$@" --log-leader-every 1ms -- sleep 1000 2>&1 >/dev/null | sleep 1000 & wait $!';
   const pidOf = 'echo $$ > "$PID_FILE"; exec "$0" "$@"';

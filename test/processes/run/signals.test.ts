@@ -28,7 +28,7 @@ function newElection() {
   const name = `signals-${++count}`;
   return (id: string, child: readonly string[], flags: readonly string[] = []): Replica =>
     startTenure([
-      ...["run", "--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", id, ...shortLease],
+      ...["run", "--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", id],
       ...[...flags, "--", ...child],
     ]);
 }
@@ -146,9 +146,9 @@ describe("three replicas", { timeout: 60_000 }, () => {
 
   it("another one runs its child when the leader was killed, and only after its lease", async () => {
     const start = newElection();
-    const leader = start("a", children.ignoresSigterm);
+    const leader = start("a", children.ignoresSigterm, shortLease);
     await leader.prints("up");
-    const next = start("b", children.obedient);
+    const next = start("b", children.obedient, shortLease);
     await next.said("leader-changed", { leader: "a" });
     leader.kill("SIGKILL");
     await leader.exit;
@@ -221,9 +221,9 @@ describe("refused before anything is started", { timeout: 30_000 }, () => {
 
   it("an identity that somebody else has", async () => {
     const start = newElection();
-    const leader = start("a", children.obedient);
+    const leader = start("a", children.obedient, ["--retry-period", "300ms"]);
     await leader.said("phase", { phase: "leader" });
-    const twin = start("a", children.obedient);
+    const twin = start("a", children.obedient, ["--retry-period", "300ms"]);
     expect(await twin.exit).toEqual({ code: 3, signal: null, survivors: [] });
     expect(twin.printed).toEqual([]);
     leader.kill("SIGTERM");

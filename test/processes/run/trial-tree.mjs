@@ -13,8 +13,7 @@ const stubborn = `
   exec 9>"$TRIAL_PIPE"
   trap '' TERM
   sleep 1000 &
-  (setsid sh -c '(sleep 1000 &)' &)
-  sleep 0.05
+  setsid sh -c '(sleep 1000 &)'
   echo up $(date +%s%N) >&9
   while :; do sleep 1; done`;
 

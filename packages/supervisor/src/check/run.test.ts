@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { alive, uniqueSeconds, until } from "../testing/real.ts";
+import { mentioning, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
 import { frame, requestFor, servingStatus } from "./grpc.ts";
 import { parseHealth } from "./parse.ts";
 import { ask, describe as inFlagWords } from "./run.ts";
@@ -30,13 +30,8 @@ async function problemWith(text: string, signal = AbortSignal.timeout(5_000)): P
   );
 }
 
-/** A port where nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+/** A port where nobody listens. It is outside the range that the system hands out. */
+const closedPort = 1;
 
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -56,8 +51,7 @@ describe("http", () => {
   });
 
   it("nobody listens, or nobody answers", async () => {
-    const text = `http://127.0.0.1:${await closedPort()}/`;
-    expect(await problemWith(text)).toMatch(/ECONNREFUSED/);
+    expect(await problemWith(`http://127.0.0.1:${closedPort}/`)).toMatch(/ECONNREFUSED/);
     const port = await listen(createHttpServer(() => {}));
     expect(await problemWith(`http://127.0.0.1:${port}/`, AbortSignal.timeout(50))).toMatch(/abort/);
   });
@@ -67,7 +61,7 @@ describe("tcp", () => {
   it("passes whoever accepts", async () => {
     const port = await listen(createTcpServer((socket) => socket.on("error", () => {})));
     expect(await problemWith(`tcp://127.0.0.1:${port}`)).toBeUndefined();
-    expect(await problemWith(`tcp://127.0.0.1:${await closedPort()}`)).toMatch(/ECONNREFUSED/);
+    expect(await problemWith(`tcp://127.0.0.1:${closedPort}`)).toMatch(/ECONNREFUSED/);
   });
 
   it("ends with its signal", async () => {
@@ -133,7 +127,7 @@ describe("grpc", () => {
   });
 
   it("nobody listens, or somebody who speaks something else", async () => {
-    expect(await problemWith(`grpc://127.0.0.1:${await closedPort()}`)).toMatch(/ECONNREFUSED/);
+    expect(await problemWith(`grpc://127.0.0.1:${closedPort}`)).toMatch(/ECONNREFUSED/);
     const port = await listen(createHttpServer((_, response) => response.end()));
     expect(await problemWith(`grpc://127.0.0.1:${port}`, AbortSignal.timeout(1_000))).toBeTypeOf("string");
   });
@@ -156,16 +150,18 @@ describe("exec", () => {
 
   it("is killed with its children when its time is over", async () => {
     const name = uniqueSeconds();
-    const asking = problemWith(`exec:sleep ${name} & sleep ${name}`, AbortSignal.timeout(300));
-    await until(() => alive(name).length >= 2);
-    expect(await asking).toMatch(/timeout/);
-    await until(() => alive(name).length === 0, 1_000);
+    const timeout = new AbortController();
+    const asking = problemWith(`exec:sleep ${name} & sleep ${name}`, timeout.signal);
+    await until(() => sleepers(name).length === 2);
+    timeout.abort(new Error("its time is over"));
+    expect(await asking).toMatch(/its time is over/);
+    await until(() => mentioning(name).length === 0);
   });
 
   it("does not wait for what it left in the background", async () => {
     const name = uniqueSeconds();
     expect(await problemWith(`exec:sleep ${name} & exit 0`)).toBeUndefined();
-    await until(() => alive(name).length === 0, 1_000);
+    await until(() => mentioning(name).length === 0);
   });
 
   it("is not started when its time is over already", async () => {

@@ -1,9 +1,12 @@
 /** With real processes. Each sleeps for a number of seconds of its own, by which it is looked for afterwards. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SupervisorError } from "../errors.ts";
 import { ownPid, randomId, sendSignal, systemClock } from "../platform.ts";
-import { alive, passMs, uniqueSeconds, until } from "../testing/real.ts";
+import { mentioning, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
 import { Family, markerVariable } from "./family.ts";
 import { type ManagerEvent, type ManagerParts, ProcessManager } from "./manager.ts";
 import { procTable } from "./table.ts";
@@ -48,7 +51,7 @@ function newManager(parts: Partial<ManagerParts> = {}) {
 
 afterEach(async () => {
   await Promise.all(managers.splice(0).map((manager) => manager.stop(0)));
-  expect(names.splice(0).flatMap((name) => alive(name))).toEqual([]);
+  expect(names.splice(0).flatMap((name) => mentioning(name))).toEqual([]);
 });
 
 describe("start and stop", () => {
@@ -152,7 +155,7 @@ describe("nothing is left", () => {
     ["of a daemon (setsid, double fork)", (sleep) => `setsid sh -c '(${sleep()} &)'; echo up; ${sleep()}`],
     [
       "of a daemon that cleared its environment, while its parent lives",
-      (sleep) => `setsid env -i sh -c 'setsid ${sleep()} & wait' & sleep 0.2; echo up; wait`,
+      (sleep) => `setsid env -i sh -c 'setsid ${sleep()} & wait' & echo up; wait`,
     ],
     [
       "of one that brings itself back",
@@ -176,20 +179,27 @@ describe("nothing is left", () => {
     const { manager, shell } = newManager();
     const { process: child } = await manager.start(shell(script(sleeper)));
     await new Promise((resolve) => child.stdout?.once("data", resolve));
-    await until(() => names.every((name) => alive(name).length > 0));
+    await until(() => names.every((name) => sleepers(name).length > 0));
     await manager.stop(300);
     // Not afterwards, not soon: now.
-    expect(names.flatMap((name) => alive(name))).toEqual([]);
+    expect(names.flatMap((name) => mentioning(name))).toEqual([]);
   });
 
   it("of what a child left behind that ended by itself, before anybody is told that it stopped", async () => {
     const { manager, shell, events } = newManager();
-    const { exited } = await manager.start(shell(`setsid ${sleeper()} & ${sleeper()} & sleep 0.1; exit 0`));
+    const folder = mkdtempSync(join(tmpdir(), "tenure-test-"));
+    const waitForGo = `until [ -e ${folder}/go ]; do sleep 0.01; done`;
+    const { exited } = await manager.start(
+      shell(`setsid ${sleeper()} & ${sleeper()} & ${waitForGo}; exit 0`),
+    );
+    await until(() => names.every((name) => sleepers(name).length > 0));
+    writeFileSync(join(folder, "go"), "");
     await exited;
+    rmSync(folder, { recursive: true });
     expect(manager.state).toBe("stopping");
     await expect(manager.start(shell("true"))).rejects.toThrow(/still being stopped/);
     await manager.wait();
-    expect(names.flatMap((name) => alive(name))).toEqual([]);
+    expect(names.flatMap((name) => mentioning(name))).toEqual([]);
     expect(events.map(({ type }) => type)).toEqual(["exited", "killing", "stopped"]);
   });
 
@@ -240,9 +250,14 @@ describe("output", () => {
 
   it("slows the child down when nobody reads, and nobody has to keep it in memory", async () => {
     const { manager, shell, stdout } = newManager({ logPrefix: "> " });
-    await manager.start(shell("yes"));
+    const { pid } = await manager.start(shell("exec yes"));
     await until(() => stdout.writableNeedDrain);
-    await passMs(100);
+    let printed = "";
+    await until(() => {
+      const before = printed;
+      printed = /^wchar: \d+/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[0] ?? "";
+      return printed === before;
+    });
     expect(stdout.readableLength + stdout.writableLength).toBeLessThan(1_000_000);
     expect((await manager.stop(5_000))?.killed).toBe(false);
   });

@@ -1,7 +1,7 @@
 /** Runs host.mjs, a supervisor in a process of its own, and listens to what it says. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { until } from "./real.ts";
+import { until } from "./processes.ts";
 
 export interface HostEvent {
   readonly event: string;

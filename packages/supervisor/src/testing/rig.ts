@@ -4,7 +4,7 @@ import type { Outcome, SupervisorEvents } from "../events.ts";
 import type { SupervisorOptions } from "../options.ts";
 import { Supervisor } from "../supervisor.ts";
 import { FakeElection } from "./fake-election.ts";
-import { until } from "./real.ts";
+import { until } from "./processes.ts";
 
 export interface Rig {
   readonly election: FakeElection;

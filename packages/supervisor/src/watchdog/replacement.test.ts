@@ -1,7 +1,7 @@
 /** The supervisor's end, with a watchdog that is real or cannot be. */
 import { afterEach, expect, it } from "vitest";
 import { randomId, sendSignal, systemClock } from "../platform.ts";
-import { until } from "../testing/real.ts";
+import { until } from "../testing/processes.ts";
 import { Watchdog, type WatchdogParts } from "./watchdog.ts";
 
 const watchdogs: Watchdog[] = [];

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sendSignal } from "../platform.ts";
 import { type Host, hardDeadlineMs, isReady, shortTimings, startHost } from "../testing/host.ts";
-import { alive, uniqueSeconds, until } from "../testing/real.ts";
+import { mentioning, pidsOf, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
 
 const hosts: Host[] = [];
 
@@ -20,20 +20,20 @@ async function startTree(extra: object = {}, election: object = shortTimings) {
   const host = startHost({ ...supervisor, ...extra }, election);
   hosts.push(host);
   await host.heard(isReady);
-  await until(() => alive(name).length >= 6);
+  await until(() => sleepers(name).length === 5);
   return { name, host };
 }
 
 /** The pids of the watchdogs of a supervisor. */
 function watchdogsOf({ pid }: Host): number[] {
-  return alive(`tenure-watchdog of ${pid}`).map((line) => Number.parseInt(line, 10));
+  return pidsOf(`tenure-watchdog of ${pid}`);
 }
 
 afterEach(async () => {
-  for (const { pid, exitCode } of hosts.splice(0)) {
-    sendSignal(pid, "SIGKILL");
-    await exitCode;
-    await until(() => alive(`tenure-watchdog of ${pid}`).length === 0);
+  for (const host of hosts.splice(0)) {
+    sendSignal(host.pid, "SIGKILL");
+    await host.exitCode;
+    await until(() => watchdogsOf(host).length === 0);
   }
 });
 
@@ -41,7 +41,7 @@ describe("a supervisor that is no more", () => {
   it.each(["SIGKILL", "SIGSEGV"] as const)("%s: the whole tree is dead within a second", async (signal) => {
     const { name, host } = await startTree();
     sendSignal(host.pid, signal);
-    await until(() => alive(name).length === 0, 1_000);
+    await until(() => mentioning(name).length === 0, 1_000);
   });
 
   it("killed right after its child was started", async () => {
@@ -52,7 +52,7 @@ describe("a supervisor that is no more", () => {
     sendSignal(host.pid, "SIGKILL");
     await host.exitCode;
     await until(() => watchdogsOf(host).length === 0, 5_000);
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
   });
 });
 
@@ -62,7 +62,7 @@ describe("a supervisor that does not run", () => {
     await host.heard(({ event }) => event === "renewed");
     const frozenMs = Date.now();
     sendSignal(host.pid, "SIGSTOP");
-    await until(() => alive(name).length === 0, 5_000);
+    await until(() => mentioning(name).length === 0, 5_000);
     // It was renewed at some time before.
     expect(Date.now() - frozenMs).toBeLessThan(hardDeadlineMs);
     sendSignal(host.pid, "SIGCONT");
@@ -77,7 +77,7 @@ describe("a supervisor that does not run", () => {
     const { name, host } = await startTree();
     sendSignal(host.pid, "SIGUSR1");
     await host.heard(({ event }) => event === "blocked");
-    await until(() => alive(name).length === 0, hardDeadlineMs);
+    await until(() => mentioning(name).length === 0, hardDeadlineMs);
   });
 });
 
@@ -89,17 +89,19 @@ describe("a watchdog", () => {
     await host.heard(({ code }) => code === "Unguarded");
     await until(() => watchdogsOf(host).some((pid) => pid !== first));
     sendSignal(host.pid, "SIGKILL");
-    await until(() => alive(name).length === 0, 1_500);
+    await until(() => mentioning(name).length === 0, 1_500);
   });
 
   it("does not end by the signals that end a service, and goes with its supervisor", async () => {
     const { host } = await startTree();
     const [watchdog = 0] = watchdogsOf(host);
+    const sentMs = Date.now();
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) sendSignal(watchdog, signal);
-    await host.heard(({ event, atMs }) => event === "renewed" && atMs > Date.now() - 50);
+    await host.heard(({ event, atMs }) => event === "renewed" && atMs > sentMs);
     expect(watchdogsOf(host)).toEqual([watchdog]);
     sendSignal(host.pid, "SIGTERM");
     expect(await host.exitCode).toBe(1);
+    expect(host.events.filter(({ code }) => code === "Unguarded")).toEqual([]);
     expect(watchdogsOf(host)).toEqual([]);
   });
 });
@@ -110,7 +112,7 @@ describe("a supervisor that lost its term", () => {
     sendSignal(host.pid, "SIGUSR2");
     const lost = await host.heard(({ event }) => event === "lost");
     await host.heard(({ type }) => type === "stopped");
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
     const killing = await host.heard(({ type }) => type === "killing");
     expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
     expect(await host.heard(({ event }) => event === "term-ended")).toMatchObject({ released: false });
@@ -124,7 +126,7 @@ describe("a supervisor that lost its term", () => {
     sendSignal(host.pid, "SIGUSR2");
     const lost = await host.heard(({ event }) => event === "lost");
     await host.heard(({ type }) => type === "stopped");
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
     const killing = await host.heard(({ type }) => type === "killing");
     expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
     expect(await host.exitCode).toBe(1);
