@@ -26,9 +26,14 @@ export interface Host {
   readonly exitCode: Promise<number | null>;
 }
 
-/** Short: a lease of 3 s may be worked upon for 2870 ms after its renewal, which is tried for 1.5 s. */
-export const shortTimings = { leaseDuration: "3s", renewDeadline: "1500ms", retryPeriod: "200ms" };
+/** Short, so that the tests are fast. The work of a lease of 3 s may run for 2870 ms after the last renewal. */
+export const renewDeadlineMs = 1_500;
 export const hardDeadlineMs = 2_870;
+export const shortTimings = {
+  leaseDuration: "3s",
+  renewDeadline: `${renewDeadlineMs}ms`,
+  retryPeriod: "200ms",
+};
 const killMarginMs = 1_000;
 
 const program = fileURLToPath(new URL("./host.mjs", import.meta.url));

@@ -1,7 +1,14 @@
 /** A supervisor in a process of its own, built, that is killed, frozen or blocked: its child's tree must not outlive it. */
 import { afterEach, describe, expect, it } from "vitest";
 import { sendSignal } from "../platform.ts";
-import { type Host, hardDeadlineMs, isReady, shortTimings, startHost } from "../testing/host.ts";
+import {
+  type Host,
+  hardDeadlineMs,
+  isReady,
+  renewDeadlineMs,
+  shortTimings,
+  startHost,
+} from "../testing/host.ts";
 import { mentioning, pidsOf, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
 
 const hosts: Host[] = [];
@@ -65,6 +72,8 @@ describe("a supervisor that does not run", () => {
     await until(() => mentioning(name).length === 0, 5_000);
     // It was renewed at some time before.
     expect(Date.now() - frozenMs).toBeLessThan(hardDeadlineMs);
+    // Frozen between a renewal and the message to the watchdog, it would wake up while its term can still be renewed.
+    await until(() => Date.now() - frozenMs > renewDeadlineMs);
     sendSignal(host.pid, "SIGCONT");
     await host.heard(({ code }) => code === "KilledByWatchdog");
     const ended = await host.heard(({ event }) => event === "term-ended");
