@@ -39,8 +39,3 @@ export class SupervisorError extends Error {
     this.problems = facts.problems ?? [];
   }
 }
-
-/** Whatever was thrown, in words. */
-export function inWords(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

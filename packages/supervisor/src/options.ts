@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
-import type { Clock } from "@tenure/election";
+import type { Clock } from "@tenure/base";
 import type { Check, Ready } from "./check/spec.ts";
-import type { Gate } from "./gate.ts";
-import type { ElectionLike } from "./office.ts";
+import type { SupervisedElection } from "./election-seam.ts";
+import type { SupervisedGate } from "./gates.ts";
 
 export type OnExit = "restart" | "release" | "exit";
 
@@ -21,7 +21,7 @@ export interface HealthOptions {
 
 export interface SupervisorOptions {
   /** Set up with `onOverrun: "report"`: it is the supervisor that kills. */
-  readonly election: ElectionLike;
+  readonly election: SupervisedElection;
   /** namespace/name, for the child's TENURE_ELECTION. @default absent */
   readonly electionName?: string;
   /** The program that the leader runs. Looked for in PATH. */
@@ -59,7 +59,7 @@ export interface SupervisorOptions {
   /** How long this replica keeps out of the election after it gave leadership up. @default 30_000 */
   readonly cooldownMs?: number;
   /** Ways for traffic. @default none */
-  readonly gates?: readonly Gate[];
+  readonly gates?: readonly SupervisedGate[];
   /** Folder in which the child's deadline file is made. @default the system's folder for temporary files */
   readonly deadlineFolder?: string;
   /** @default the machine's */

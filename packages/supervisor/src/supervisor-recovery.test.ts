@@ -1,4 +1,4 @@
-/** What the supervisor does about children that do not start, crash, or fall ill (B4, B7). */
+/** How the supervisor reacts to children that do not become ready, exit by themselves or fail their health checks. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ const forever = "while :; do sleep 0.05; done";
 const folder = mkdtempSync(join(tmpdir(), "tenure-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("ready", () => {
+describe("a child is ready by", () => {
   const file = join(folder, "ready");
   writeFileSync(file, "of an earlier start");
   /** A shell that waits for the file $GO before it runs the command. */
@@ -50,7 +50,7 @@ describe("ready", () => {
     expect(rig.phases).toEqual(["pre-leader", "leader"]);
   });
 
-  it("http: when the server answers", async () => {
+  it("http, when the server answers", async () => {
     let answers = 0;
     const server = createServer((_, response) => response.writeHead(answers++ < 2 ? 503 : 200).end());
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -61,8 +61,12 @@ describe("ready", () => {
     server.close();
     expect(answers).toBe(3);
   });
+});
 
-  it("a child that is not ready in time is stopped, and leadership given up with a cool-down", async () => {
+describe("a child that does not become ready", () => {
+  it("in time is stopped, and the replica gives up leadership with a cool-down", async () => {
+    const file = join(folder, uniqueSeconds());
+    writeFileSync(file, "of an earlier start");
     const name = uniqueSeconds();
     const rig = newRig(`sleep ${name}`, {
       ready: { kind: "file", path: file },
@@ -76,19 +80,17 @@ describe("ready", () => {
     expect(rig.children.at(-1)).toMatchObject({
       type: "gave-up",
       cooldownMs: 7_000,
-      why: expect.stringMatching(
-        /not ready within 300 ms: .* was there before the start and has not changed/,
-      ),
+      why: expect.stringMatching(/not ready within 300 ms: .* existed before the start and has not changed/),
     });
     await until(() => rig.election.log.includes("released"));
     expect(rig.election.log).toEqual(["step down 7s", "released"]);
   });
 
   it.each([
-    ["that ends before it is ready", { args: ["-c", "exit 0"], ready: { kind: "ipc" } as const }],
-    ["that is not there", { command: "/no/such/program" }],
-    ["that cannot be run", { command: "/etc/passwd" }],
-  ])("a child %s likewise", async (_, options) => {
+    ["exits", { args: ["-c", "exit 0"], ready: { kind: "ipc" } as const }],
+    ["does not exist", { command: "/no/such/program" }],
+    ["is not executable", { command: "/etc/passwd" }],
+  ])("because it %s makes the replica give up leadership", async (_, options) => {
     const rig = newRig("", options);
     rig.election.win();
     await until(() => rig.election.log.includes("released"));
@@ -97,12 +99,12 @@ describe("ready", () => {
   });
 });
 
-describe("a child that ends by itself", () => {
-  it("is restarted at once, then later, then leadership is given up", async () => {
+describe("a child that exits by itself", () => {
+  it("is restarted at once, then after a pause, then the replica gives up leadership", async () => {
     const rig = await newLeader("exit 4", { maxRestarts: 2 });
     await until(() => rig.election.log.includes("released"));
     expect(rig.children.filter(({ type }) => type === "restarting")).toMatchObject([
-      { delayMs: 0, restarts: 1, why: "the child ended with exit code 4" },
+      { delayMs: 0, restarts: 1, why: "the child exited with code 4" },
       { delayMs: 1_000, restarts: 2 },
     ]);
     expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(3);
@@ -115,7 +117,7 @@ describe("a child that ends by itself", () => {
     expect(rig.supervisor.status().child).toMatchObject({ restarts: 2, lastExit: { code: 4 } });
   });
 
-  it("takes what it left behind with it before the next is started", async () => {
+  it("leaves no process behind when the next child is started", async () => {
     const file = join(folder, uniqueSeconds());
     const leaveBehind = `setsid sh -c 'echo $$ > ${file}; exec sleep 1000' & until [ -s ${file} ]; do sleep 0.01; done`;
     const rig = newRig(`[ -e ${file} ] || { ${leaveBehind}; exit 1; }; ${forever}`);
@@ -129,7 +131,7 @@ describe("a child that ends by itself", () => {
     expect(wasRunning).toBe(false);
   });
 
-  it("release: leadership is released", async () => {
+  it("with onExit release: the lease is released", async () => {
     const rig = await newLeader("exit 0", { onExit: "release" });
     await until(() => rig.election.log.includes("released"));
     expect(rig.election.log).toEqual(["released"]);
@@ -141,14 +143,17 @@ describe("a child that ends by itself", () => {
     ["exit 42", { exitCode: 42, childExit: { code: 42, signal: undefined } }],
     ["kill -KILL $$", { exitCode: 137, childExit: { code: undefined, signal: "SIGKILL" } }],
     ["sleep 0.2 & exit 3", { exitCode: 3 }],
-  ])("exit: the run ends with its exit code after the release: %s", async (script, outcome) => {
-    const rig = await newLeader(script, { onExit: "exit" });
-    expect(await rig.outcome).toMatchObject(outcome);
-    expect(rig.election.log).toEqual(["released", "run over"]);
-    expect(rig.phases.at(-1)).toBe("terminating");
-  });
+  ])(
+    "with onExit exit: the lease is released and the run ends with the exit code of: %s",
+    async (script, outcome) => {
+      const rig = await newLeader(script, { onExit: "exit" });
+      expect(await rig.outcome).toMatchObject(outcome);
+      expect(rig.election.log).toEqual(["released", "run over"]);
+      expect(rig.phases.at(-1)).toBe("terminating");
+    },
+  );
 
-  it("exit: a program that is not there ends the run as a shell would", async () => {
+  it("with onExit exit: a program that does not exist ends the run with the exit code of a shell", async () => {
     const rig = newRig("", { command: "/no/such/program", onExit: "exit" });
     rig.election.win();
     expect(await rig.outcome).toMatchObject({
@@ -157,17 +162,17 @@ describe("a child that ends by itself", () => {
     });
   });
 
-  it("exit: a child that was stopped by a loss is no end of the run", async () => {
+  it("with onExit exit: a child that is stopped because of a loss does not end the run", async () => {
     const rig = await newLeader(forever, { onExit: "exit" });
-    rig.election.term?.lose(5_000);
+    rig.election.lose(5_000);
     await until(() => rig.election.log.includes("not released"));
     rig.election.win();
     await rig.ready(2);
   });
 });
 
-describe("health", () => {
-  it("a child that fails three checks in a row is stopped and started again", async () => {
+describe("a child with a health check", () => {
+  it("is restarted after three failures in a row", async () => {
     const sick = join(folder, uniqueSeconds());
     const rig = await newLeader(`trap 'echo stopping; exit 0' TERM; rm -f ${sick}; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
@@ -190,7 +195,7 @@ describe("health", () => {
     await until(() => rig.supervisor.status().child.healthy === true);
   });
 
-  it("one that stays unhealthy costs the leadership", async () => {
+  it("makes the replica give up leadership if it stays unhealthy", async () => {
     const rig = await newLeader(forever, {
       health: { check: { kind: "exec", argv: ["false"] }, periodMs: 20, timeoutMs: 5_000, threshold: 2 },
       maxRestarts: 1,
@@ -200,7 +205,7 @@ describe("health", () => {
     expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(2);
   });
 
-  it("a check that hangs does not outlive the term", async () => {
+  it("leaves no check behind when the term ends", async () => {
     const name = uniqueSeconds();
     const rig = await newLeader(forever, {
       health: {
