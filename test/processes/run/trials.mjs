@@ -93,8 +93,8 @@ async function startReplica({
 
 /** @param {Awaited<ReturnType<typeof startReplica>>} started */
 async function leads({ replica, tree }) {
-  await replica.said("child-started");
-  await tree.hears("up");
+  await replica.logged("child-started");
+  await tree.timeOf("up");
 }
 
 /** Also after a renewal or two, and not always at the same moment of one. @param {number} index */
@@ -115,7 +115,7 @@ async function cut(index) {
     // What was on its way when the cut came has arrived by then, or never will.
     await wait(300);
     const deadline = (await renewedAt(started.name)) + hardDeadlineMs;
-    return { ms: (await started.tree.hears("end")) - deadline, limit: 0 };
+    return { ms: (await started.tree.timeOf("end")) - deadline, limit: 0 };
   } finally {
     await started.replica.end();
     started.tree.close();
@@ -132,11 +132,11 @@ async function frozen(index) {
     started.replica.kill("SIGSTOP");
     await wait(100);
     const deadline = (await renewedAt(started.name)) + hardDeadlineMs;
-    const ms = (await started.tree.hears("end")) - deadline;
+    const ms = (await started.tree.timeOf("end")) - deadline;
     await wait(500);
     started.replica.kill("SIGCONT");
     // It has to notice by itself that it lost.
-    await started.replica.said("term-ended");
+    await started.replica.logged("term-ended");
     return { ms, limit: 0 };
   } finally {
     await started.replica.end();
@@ -152,7 +152,7 @@ async function killed(index) {
     await someTime(index);
     const sentAt = Date.now();
     started.replica.kill("SIGKILL");
-    return { ms: (await started.tree.hears("end")) - sentAt, limit: killedWithinMs };
+    return { ms: (await started.tree.timeOf("end")) - sentAt, limit: killedWithinMs };
   } finally {
     await started.replica.end();
     started.tree.close();
@@ -167,15 +167,15 @@ async function handover(index) {
   await leads(leader);
   const next = await startReplica({ ...setup, name: leader.name, id: "b" });
   try {
-    await next.replica.said("leader-changed", { leader: "a" });
+    await next.replica.logged("leader-changed", { leader: "a" });
     // As a standby is that has been there for a while: nothing of its start is left to do.
     await wait(1_000);
     await someTime(index);
     const sentAt = Date.now();
     leader.replica.kill("SIGTERM");
-    const upAt = await next.tree.hears("up");
-    const toldAt = await leader.tree.hears("told");
-    const goneAt = await leader.tree.hears("gone");
+    const upAt = await next.tree.timeOf("up");
+    const toldAt = await leader.tree.timeOf("told");
+    const goneAt = await leader.tree.timeOf("gone");
     return { ms: upAt - sentAt - (goneAt - toldAt), limit: Number.POSITIVE_INFINITY };
   } finally {
     await leader.replica.end();
