@@ -1,7 +1,7 @@
 /** Decides when a child that ended is restarted: at once, then after 1, 2, 4 … 30 s, until it was restarted too often. Pure. */
 import { backoffMs } from "@tenure/base";
 
-export interface RestartPolicy {
+interface RestartPolicy {
   readonly maxRestarts: number;
   readonly windowMs: number;
   readonly stableAfterMs: number;
@@ -14,7 +14,7 @@ export interface RestartHistory {
   readonly inARow: number;
 }
 
-export type RestartDecision =
+type RestartDecision =
   | { readonly type: "restart"; readonly delayMs: number; readonly history: RestartHistory }
   | { readonly type: "give-up"; readonly inWindow: number };
 

@@ -16,7 +16,7 @@ import type { ResolvedHealth } from "./resolve-options.ts";
 import type { RunContext } from "./run-context.ts";
 import { publishDeadline, timeToStopMs } from "./term-deadline.ts";
 
-export interface ChildHooks {
+interface ChildHooks {
   readonly onStarted: (pid: number) => void;
   readonly onReady: () => void;
   readonly onMonitor: (monitor: HealthMonitor | undefined) => void;

@@ -16,7 +16,7 @@ import { runChild } from "./run-child.ts";
 import type { RunContext } from "./run-context.ts";
 import { publishDeadline, timeToStopMs } from "./term-deadline.ts";
 
-export interface TermHooks {
+interface TermHooks {
   readonly onRestarts: (restarts: number) => void;
   readonly onReady: (isReady: boolean) => void;
   readonly onMonitor: (monitor: HealthMonitor | undefined) => void;

@@ -5,7 +5,7 @@
 import type { Readable } from "node:stream";
 import { sendSignal } from "../platform.ts";
 import { startProgram } from "../process/spawn.ts";
-import type { CheckContext } from "./run.ts";
+import type { CheckContext } from "./spec.ts";
 
 /** How much of the command's output a failure quotes. */
 const mostCharacters = 300;

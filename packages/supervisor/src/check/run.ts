@@ -4,14 +4,8 @@ import { SupervisorError } from "../errors.ts";
 import { checkExec } from "./exec.ts";
 import { checkGrpc } from "./grpc.ts";
 import { checkHttp } from "./http.ts";
-import type { Check } from "./spec.ts";
+import type { Check, CheckContext } from "./spec.ts";
 import { checkTcp } from "./tcp.ts";
-
-export interface CheckContext {
-  /** The environment of an exec check. It carries the marker of the child's process tree. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string | undefined;
-}
 
 export async function runCheck(check: Check, context: CheckContext, signal: AbortSignal): Promise<void> {
   try {

@@ -17,3 +17,9 @@ export type Ready =
   /** This file appears, or changes if it existed before the start. */
   | { readonly kind: "file"; readonly path: string }
   | Check;
+
+export interface CheckContext {
+  /** The environment of an exec check. It carries the marker of the child's process tree. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string | undefined;
+}

@@ -5,7 +5,7 @@
 import { after, type Clock, messageOf } from "@tenure/base";
 import type { HealthEvent } from "../events.ts";
 
-export interface MonitorOptions {
+interface MonitorOptions {
   readonly clock: Clock;
   /** Rejects if the child is not healthy. Must settle soon after its signal aborts. */
   readonly check: (signal: AbortSignal) => Promise<void>;

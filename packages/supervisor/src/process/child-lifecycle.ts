@@ -18,7 +18,7 @@ export interface StopResult {
   readonly killed: boolean;
 }
 
-export interface ChildLifecycleOptions {
+interface ChildLifecycleOptions {
   readonly childProcess: ChildProcess;
   readonly pid: number;
   readonly tree: ProcessTree;

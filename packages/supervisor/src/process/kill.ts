@@ -7,7 +7,7 @@
 import { type Clock, sleep } from "@tenure/base";
 import type { ProcessTree } from "./process-tree.ts";
 
-export interface KillOptions {
+interface KillOptions {
   readonly clock: Clock;
   /** Keeps scanning for at least this long, for processes that are just being started. @default 0 */
   readonly atLeastMs?: number;

@@ -15,7 +15,7 @@ import type { ProcessTree } from "./process-tree.ts";
 import { type Program, startProgram } from "./spawn.ts";
 
 /** How the child reports that it is ready. */
-export interface Channels {
+interface Channels {
   /** The supervisor reads the output of the child, so the output goes through the supervisor. */
   readonly lines: boolean;
   readonly ipc: boolean;

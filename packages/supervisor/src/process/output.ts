@@ -5,7 +5,7 @@
 import type { Readable, Writable } from "node:stream";
 import { LinePrefix } from "./line-prefix.ts";
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly prefix: string | undefined;
   readonly onError: (error: Error) => void;
 }

@@ -18,7 +18,7 @@ import type { ProcessRow, ProcessTable } from "./process-table.ts";
 /** The environment variable that carries the marker to all descendants. */
 export const markerVariable = "TENURE_CHILD_MARKER";
 
-export interface ProcessTreeOptions {
+interface ProcessTreeOptions {
   /** A text that every process of the tree inherits in its environment. */
   readonly marker: string;
   readonly table: ProcessTable;

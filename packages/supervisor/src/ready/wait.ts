@@ -3,11 +3,11 @@ import type { ChildProcess } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { after, type Clock, messageOf, sleep } from "@tenure/base";
-import { type CheckContext, runCheck } from "../check/run.ts";
-import type { Ready } from "../check/spec.ts";
+import { runCheck } from "../check/run.ts";
+import type { CheckContext, Ready } from "../check/spec.ts";
 import { eachLine } from "../process/lines.ts";
 
-export interface ReadyOptions {
+interface ReadyOptions {
   readonly clock: Clock;
   readonly context: CheckContext;
   /** How long one check may take. */

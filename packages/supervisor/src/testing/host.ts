@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { until } from "./processes.ts";
 
-export interface HostEvent {
+interface HostEvent {
   readonly event: string;
   readonly atMs: number;
   readonly type?: string;

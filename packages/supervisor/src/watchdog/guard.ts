@@ -7,7 +7,7 @@ import { killUntilGone } from "../process/kill.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import type { FromWatchdog, ToWatchdog } from "./protocol.ts";
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly tree: ProcessTree;
   readonly clock: Clock;
   readonly send: (message: FromWatchdog) => void;
