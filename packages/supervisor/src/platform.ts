@@ -10,7 +10,7 @@ export const ownArguments: readonly string[] = process.argv.slice(2);
 /** The Node program that runs this process. */
 export const nodeProgram: string = process.execPath;
 
-export const temporaryFolder: string = tmpdir();
+export const temporaryFolder = (): string => tmpdir();
 
 // Functions, because a stream that nobody asks for is not opened.
 export const ownStdin = (): Readable => process.stdin;

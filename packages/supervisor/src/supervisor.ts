@@ -207,7 +207,7 @@ export class Supervisor {
       manager,
       watchdog,
       gates: new Gates(options.gates, clock, onError),
-      deadlineFile: new DeadlineFile(options.deadlineFolder ?? temporaryFolder, onError),
+      deadlineFile: new DeadlineFile(options.deadlineFolder ?? temporaryFolder(), onError),
       unguarded: () => this.#unguarded.signal,
       programFor: (term) => this.#programFor(term),
       enterPhase: (event) => this.#enterPhase(event),
