@@ -18,7 +18,7 @@ afterAll(() => {
 
 const at = (monoMs: number) => ({ monoMs, wallMs: Date.parse("2030-01-02T03:04:05.678Z") });
 
-it("is one line of JSON, and gone at the end", async () => {
+it("contains one line of JSON, and is removed at the end", async () => {
   const parent = folder();
   const file = new DeadlineFile(parent, () => {});
   await file.open();
@@ -31,7 +31,7 @@ it("is one line of JSON, and gone at the end", async () => {
   expect(readdirSync(parent)).toEqual([]);
 });
 
-it("has the last of many deadlines, and never half of one", async () => {
+it("contains the last of many deadlines, and never a part of one", async () => {
   const file = new DeadlineFile(folder(), () => {});
   await file.open();
   const writing = Array.from({ length: 200 }, (_, index) => file.write(at(index), 1n));
@@ -44,7 +44,7 @@ it("has the last of many deadlines, and never half of one", async () => {
   await file.remove();
 });
 
-it("says once that it cannot be written", async () => {
+it("reports once that it cannot be written", async () => {
   const parent = folder();
   const notAFolder = join(parent, "file");
   writeFileSync(notAFolder, "");

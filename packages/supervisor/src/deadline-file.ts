@@ -1,13 +1,12 @@
 /**
- * Tells the child how long it may still work: one line of JSON in a file that is replaced as a whole at every renewal, so that
- * a reader sees the old or the new one and never half of either. Written in order; a slow disk makes it late, never wrong:
- * the deadline in it is then too soon.
+ * The file that tells the child how long it may still work: one line of JSON. Every renewal replaces the file atomically, so a
+ * reader sees the old or the new deadline and never a part of either. Deadlines are written in order. A slow disk makes the
+ * file late but never unsafe: the deadline in it is then too early.
  */
 import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Instant } from "@tenure/base";
-import { inWords, SupervisorError } from "./errors.ts";
+import { type Instant, messageOf } from "@tenure/base";
+import { SupervisorError } from "./errors.ts";
 
 export class DeadlineFile {
   readonly #parent: string;
@@ -17,12 +16,12 @@ export class DeadlineFile {
   #isReported = false;
   #writing: Promise<void> | undefined;
 
-  constructor(parent: string | undefined, onError: (error: Error) => void) {
-    this.#parent = parent ?? tmpdir();
+  constructor(parent: string, onError: (error: Error) => void) {
+    this.#parent = parent;
     this.#onError = onError;
   }
 
-  /** undefined: it could not be made. */
+  /** Undefined if the folder could not be created. */
   get path(): string | undefined {
     return this.#folder === undefined ? undefined : join(this.#folder, "deadline");
   }
@@ -31,19 +30,19 @@ export class DeadlineFile {
     return this.#folder;
   }
 
-  /** Makes the folder. The file comes with the first deadline. */
+  /** Creates the folder. The first deadline creates the file. */
   async open(): Promise<void> {
     try {
       const folder = await mkdtemp(join(this.#parent, "tenure-"));
-      // The child may be another user by then.
+      // The child may switch to another user before it reads the file.
       await chmod(folder, 0o755);
       this.#folder = folder;
     } catch (error) {
-      this.#failed(error);
+      this.#report(error);
     }
   }
 
-  /** Resolves when this deadline, or a later one, is in the file. */
+  /** Resolves when the file contains this deadline or a later one. */
   async write(at: Instant, token: bigint): Promise<void> {
     if (this.#folder === undefined) return;
     this.#next = lineOf(at, token);
@@ -67,22 +66,22 @@ export class DeadlineFile {
       }
       this.#isReported = false;
     } catch (error) {
-      this.#failed(error);
+      this.#report(error);
     } finally {
       this.#writing = undefined;
     }
   }
 
-  /** Once until it works again: it would be said at every renewal. */
-  #failed(cause: unknown): void {
+  /** Reports an error once until a write succeeds again, instead of at every renewal. */
+  #report(cause: unknown): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    const message = `Cannot write the child's deadline file in ${this.#parent}: ${inWords(cause)}`;
+    const message = `Cannot write the deadline file of the child in ${this.#parent}: ${messageOf(cause)}`;
     this.#onError(new SupervisorError("DeadlineFile", message, { cause }));
   }
 }
 
-export function lineOf(at: Instant, token: bigint): string {
+function lineOf(at: Instant, token: bigint): string {
   const deadline = new Date(at.wallMs).toISOString();
   return `${JSON.stringify({ deadline, monotonicMs: Math.floor(at.monoMs), token: String(token) })}\n`;
 }

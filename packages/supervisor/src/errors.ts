@@ -47,8 +47,3 @@ export function invalidOptions(attempted: string, problems: readonly Problem[]):
   const message = `Cannot ${attempted}: ${describeProblems(problems).join("; ")}.`;
   return new SupervisorError("InvalidOptions", message, { problems });
 }
-
-/** Whatever was thrown, in words. */
-export function inWords(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

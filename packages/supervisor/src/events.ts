@@ -1,53 +1,54 @@
 import type { Phase } from "./phase.ts";
 
-/** How a child ended: by its own exit code, or by a signal. */
+/** How a child exited: with an exit code, or by a signal. */
 export interface ChildExit {
   readonly code: number | undefined;
   readonly signal: string | undefined;
 }
 
-export type ChildState = "stopped" | "starting" | "running" | "stopping";
+/** The state of the child's process. */
+export type ChildProcessState = "stopped" | "starting" | "running" | "stopping";
 
 export type ChildEvent =
   | { readonly type: "started"; readonly pid: number; readonly restarts: number }
   | { readonly type: "ready"; readonly pid: number; readonly tookMs: number }
-  /** SIGTERM was sent; after so long comes SIGKILL. */
+  /** SIGTERM was sent. SIGKILL follows after `timeoutMs`. */
   | { readonly type: "stopping"; readonly pid: number; readonly timeoutMs: number }
-  /** SIGKILL was sent to so many processes. */
+  /** SIGKILL was sent to these processes. */
   | { readonly type: "killing"; readonly pids: readonly number[] }
-  /** The child itself has ended; what it left behind may still be there. */
+  /** The child itself has exited. Its descendants may still run. */
   | { readonly type: "exited"; readonly pid: number; readonly exit: ChildExit }
-  /** Nothing is left of it. `killed`: it took SIGKILL. */
+  /** The child and its descendants have exited. `killed`: SIGKILL was necessary. */
   | { readonly type: "stopped"; readonly pid: number; readonly exit: ChildExit; readonly killed: boolean }
   | { readonly type: "restarting"; readonly delayMs: number; readonly restarts: number; readonly why: string }
-  /** Leadership is given up for others to have a chance. */
+  /** This replica gives up leadership, so that another one can win. */
   | { readonly type: "gave-up"; readonly cooldownMs: number; readonly why: string };
 
 export interface HealthEvent {
   readonly healthy: boolean;
-  /** So many checks in a row failed. */
+  /** How many checks in a row failed. */
   readonly failures: number;
-  /** What the last failed check said. */
+  /** Why the last check failed. */
   readonly message?: string;
 }
 
-/** What can be listened to, in the order in which it happens. */
+/** The events of a supervisor, emitted in the order in which they happen. */
 export interface SupervisorEvents {
   phase: { readonly phase: Phase; readonly from: Phase };
   child: ChildEvent;
-  /** At every change: healthy or not, and each failed check. */
+  /** Emitted when the health changes, and at each failed check. */
   health: HealthEvent;
-  /** Something went wrong that the supervisor goes on in spite of. */
+  /** An error that does not end the run. */
   error: { readonly error: Error };
 }
 
 export interface ChildStatus {
-  readonly state: ChildState;
+  readonly state: ChildProcessState;
   readonly pid?: number;
-  /** In this term. */
+  /** How often the child was restarted in this term. */
   readonly restarts: number;
   readonly ready: boolean;
-  /** Absent when there is no health check, or it has not answered yet. */
+  /** Absent if there is no health check, or no result yet. */
   readonly healthy?: boolean;
   readonly startedAt?: string;
   readonly lastExit?: ChildExit;
@@ -56,18 +57,18 @@ export interface ChildStatus {
 export interface SupervisorStatus {
   readonly phase: Phase;
   readonly child: ChildStatus;
-  /** The process that kills the child if this one cannot. */
+  /** The process that kills the child if this process cannot. */
   readonly watchdog: { readonly running: boolean; readonly pid?: number };
 }
 
 /** How a run ended. */
 export interface Outcome {
-  /** 0 after a clean stop, 1 when the child had to be killed; with onExit "exit" the child's own (128 + n for signal n). */
+  /** 0 after a clean stop, 1 if the child had to be killed; with onExit "exit" the exit code of the child (128 + n for signal n). */
   readonly exitCode: number;
-  /** Whether the last stop took SIGKILL. */
+  /** Whether SIGKILL was necessary in the last stop. */
   readonly killed: boolean;
-  /** With onExit "exit": how the child ended. */
+  /** With onExit "exit": how the child exited. */
   readonly childExit?: ChildExit;
-  /** One sentence for people, where there is something to say. */
+  /** Why the run ended, for people; absent after a clean stop. */
   readonly message?: string;
 }

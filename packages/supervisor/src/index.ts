@@ -1,20 +1,20 @@
-/** @tenure/supervisor: the leader's child process, started, watched, stopped and never left behind. */
+/** @tenure/supervisor: starts the leader's child process, monitors it, stops it and leaves no process behind. */
 export { checkHealth, checkReady, parseHealth, parseReady } from "./check/parse.ts";
 export type { Check, Ready } from "./check/spec.ts";
+export type { SupervisedElection, SupervisedTerm } from "./election-seam.ts";
 export { SupervisorError, type SupervisorErrorCode } from "./errors.ts";
 export type {
   ChildEvent,
   ChildExit,
-  ChildState,
+  ChildProcessState,
   ChildStatus,
   HealthEvent,
   Outcome,
   SupervisorEvents,
   SupervisorStatus,
 } from "./events.ts";
-export type { Gate } from "./gate.ts";
+export type { SupervisedGate } from "./gates.ts";
 export { checkNesting, type Timeouts } from "./nesting.ts";
-export type { ElectionLike, TermLike } from "./office.ts";
 export {
   exitActions,
   type HealthOptions,

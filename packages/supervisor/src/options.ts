@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "@tenure/base";
 import type { Check, Ready } from "./check/spec.ts";
-import type { Gate } from "./gate.ts";
-import type { ElectionLike } from "./office.ts";
+import type { SupervisedElection } from "./election-seam.ts";
+import type { SupervisedGate } from "./gates.ts";
 
 export const exitActions = ["restart", "release", "exit"] as const;
 export type OnExit = (typeof exitActions)[number];
@@ -42,7 +42,7 @@ export interface HealthOptions {
 
 export interface SupervisorOptions {
   /** Must have `onOverrun: "report"`, because the supervisor kills the child itself. */
-  readonly election: ElectionLike;
+  readonly election: SupervisedElection;
   /** namespace/name of the lock, for the child's TENURE_ELECTION. @default absent */
   readonly electionName?: string;
   /** The program that the leader runs. It is looked up in PATH. */
@@ -80,7 +80,7 @@ export interface SupervisorOptions {
   /** How long this replica stays out of the election after it gave up leadership. @default 30_000 */
   readonly cooldownMs?: number;
   /** Opened when the child is ready, closed when it has stopped. @default none */
-  readonly gates?: readonly Gate[];
+  readonly gates?: readonly SupervisedGate[];
   /** The folder of the child's deadline file. @default the system's folder for temporary files */
   readonly deadlineFolder?: string;
   /** @default the machine's clock */

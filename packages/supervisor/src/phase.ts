@@ -1,23 +1,23 @@
 /**
- * Where a replica stands, as a pure table. The supervisor decides what happens; this says only what that makes of the phase.
+ * The phases of a replica and their transitions, as a pure table.
  *
  *     follower ── elected ──► pre-leader ── ready ──► leader ── ending ──► pre-follower ── stopped ──► follower
- *                                 └── start-failed ──► follower        terminating: from any, and never left
+ *                                 └── start-failed ──► follower        terminate: from every phase to terminating, the last
  */
 export type Phase = "follower" | "pre-leader" | "leader" | "pre-follower" | "terminating";
 
 export type PhaseEvent =
   /** The election was won; the child is being started. */
   | "elected"
-  /** The child said that it is ready. */
+  /** The child is ready. */
   | "ready"
-  /** The child did not get that far, and nothing is left of it. */
+  /** The child did not become ready. It and its descendants have exited. */
   | "start-failed"
   /** The term ends, on purpose or by loss; the child is being stopped. */
   | "ending"
-  /** Nothing is left of the child. */
+  /** The child and its descendants have exited. */
   | "stopped"
-  /** The run itself ends. */
+  /** The run ends. */
   | "terminate";
 
 const table: Readonly<Record<Phase, Readonly<Partial<Record<PhaseEvent, Phase>>>>> = {
@@ -33,7 +33,7 @@ const table: Readonly<Record<Phase, Readonly<Partial<Record<PhaseEvent, Phase>>>
   terminating: {},
 };
 
-/** The phase after the event. What means nothing in a phase leaves it as it is. */
+/** The phase after the event. An event that has no meaning in a phase does not change it. */
 export function nextPhase(phase: Phase, event: PhaseEvent): Phase {
   return table[phase][event] ?? phase;
 }

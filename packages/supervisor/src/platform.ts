@@ -1,51 +1,37 @@
-/**
- * The only file of this package that asks the machine for time, randomness, its environment or a signal. The watchdog
- * loads it too: it imports nothing, so that the watchdog stays small.
- */
-import type { Clock } from "@tenure/base";
-
-/** Node cannot sleep longer in one go. */
-const longestTimeoutMs = 2_147_483_647;
-
-function monoMs(): number {
-  // CLOCK_MONOTONIC, the same for all processes of a machine: the watchdog compares with what the supervisor read.
-  const [seconds, nanos] = process.hrtime();
-  return seconds * 1_000 + nanos / 1e6;
-}
-
-export const systemClock: Clock = {
-  now: () => ({ monoMs: monoMs(), wallMs: Date.now() }),
-  at: (atMs, callback) => {
-    let timer: NodeJS.Timeout;
-    const arm = () => {
-      timer = setTimeout(fire, Math.min(Math.max(Math.ceil(atMs - monoMs()), 0), longestTimeoutMs));
-    };
-    const fire = () => {
-      if (monoMs() < atMs) arm();
-      else callback();
-    };
-    arm();
-    return () => clearTimeout(timer);
-  },
-};
+/** The only file of this package that asks the machine for randomness, its environment, its processes or its streams. */
+import { constants, tmpdir } from "node:os";
+import type { Readable, Writable } from "node:stream";
 
 export const ownPid: number = process.pid;
 
-/** What a child inherits. */
+/** The arguments of this program. */
+export const ownArguments: readonly string[] = process.argv.slice(2);
+
+/** The Node program that runs this process. */
+export const nodeProgram: string = process.execPath;
+
+export const temporaryFolder = (): string => tmpdir();
+
+// Functions, because a stream that nobody asks for is not opened.
+export const ownStdin = (): Readable => process.stdin;
+export const ownStdout = (): Writable => process.stdout;
+export const ownStderr = (): Writable => process.stderr;
+
+/** The environment that a child inherits. */
 export function inheritedEnvironment(): Record<string, string | undefined> {
   return { ...process.env };
 }
 
-/** Differs from every other ever made. */
+/** A new unique id. */
 export function randomId(): string {
   return globalThis.crypto.randomUUID().replaceAll("-", "");
 }
 
 export type Delivery = "sent" | "gone" | "denied";
 
-/** A negative pid is a process group; the signal 0 only asks whether anybody is there. */
+/** Sends a signal to a process, or to a process group if the pid is negative. Signal 0 only checks that there is one. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): Delivery {
-  // 0 and -1 are everybody, which is never meant.
+  // 0 and -1 mean every process, which no caller intends.
   if (pid === 0 || pid === -1) return "denied";
   try {
     process.kill(pid, signal);
@@ -55,13 +41,21 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | 0): Delivery {
   }
 }
 
-export function endProcess(code: number): never {
-  process.exit(code);
+/** The number of a signal; 0 if this machine does not have it. */
+export function signalNumber(signal: string): number {
+  return constants.signals[signal as NodeJS.Signals] ?? 0;
 }
 
-/** For what nobody listens to. */
-export function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error), {
-    type: "SupervisorWarning",
-  });
+/** Makes this process ignore the signal. */
+export function ignoreSignal(signal: NodeJS.Signals): void {
+  process.on(signal, () => {});
+}
+
+/** Sets the name that `ps` shows for this process. */
+export function setTitle(title: string): void {
+  process.title = title;
+}
+
+export function endProcess(code: number): never {
+  process.exit(code);
 }

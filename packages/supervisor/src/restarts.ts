@@ -1,6 +1,7 @@
-/** When a child that ended is started again: at once, then after 1, 2, 4 … 30 s; and when it is not, for now. Pure. */
+/** Decides when a child that ended is restarted: at once, then after 1, 2, 4 … 30 s, until it was restarted too often. Pure. */
+import { backoffMs } from "@tenure/base";
 
-export interface RestartPolicy {
+interface RestartPolicy {
   readonly maxRestarts: number;
   readonly windowMs: number;
   readonly stableAfterMs: number;
@@ -9,19 +10,20 @@ export interface RestartPolicy {
 export interface RestartHistory {
   /** When the restarts within the window were decided. */
   readonly atMs: readonly number[];
-  /** How many in a row did not last. */
+  /** How many restarts there were since a child was last stable. */
   readonly inARow: number;
 }
 
-export type RestartDecision =
+type RestartDecision =
   | { readonly type: "restart"; readonly delayMs: number; readonly history: RestartHistory }
   | { readonly type: "give-up"; readonly inWindow: number };
 
 export const noRestarts: RestartHistory = { atMs: [], inARow: 0 };
 
-const firstBackOffMs = 1_000;
-const longestBackOffMs = 30_000;
+/** Without jitter: only one replica restarts its child. */
+const backoff = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
 
+/** @param ranMs how long the child ran */
 export function decideRestart(
   policy: RestartPolicy,
   history: RestartHistory,
@@ -33,12 +35,7 @@ export function decideRestart(
   const inARow = ranMs >= policy.stableAfterMs ? 0 : history.inARow;
   return {
     type: "restart",
-    delayMs: backOffMs(inARow),
+    delayMs: backoffMs(backoff, inARow, 0),
     history: { atMs: [...recent, nowMs], inARow: inARow + 1 },
   };
-}
-
-/** Before the first restart in a row, the second, the third … */
-export function backOffMs(inARow: number): number {
-  return inARow === 0 ? 0 : Math.min(firstBackOffMs * 2 ** (inARow - 1), longestBackOffMs);
 }

@@ -1,74 +1,75 @@
 /**
- * The work of one term: one child after the other until the term ends or is given up. When it returns nothing is left of the
- * child and the gates are closed, so the election may release (B5); it does so only if the term was not lost.
+ * The work of one term: runs one child after another until the term ends or leadership is given up. When it returns, the child
+ * and its descendants have exited and the gates are closed, so the election may release the lease. It releases only a term
+ * that was not lost.
  *
- * Two kinds of ending. On purpose: the election renews on while the child stops, for up to stopTimeout. By loss: SIGTERM at
- * once, and SIGKILL early enough for everything to be gone at the hard deadline (G1). A loss while the child stops on purpose
- * makes it the second kind.
+ * A term ends in one of two ways. On purpose: the election keeps renewing while the child stops, for up to stopTimeout. By
+ * loss: the child gets SIGTERM at once, and SIGKILL early enough to have exited by the hard deadline (G1). A term that is lost
+ * while its child stops on purpose ends by loss.
  */
-
 import { first, formatDuration } from "@tenure/base";
-import { nextStep, type StintEnd } from "./after.ts";
-import { type Crew, tellDeadline, timeToStopMs } from "./crew.ts";
+import { type ChildEnd, decideAfterEnd } from "./child-end.ts";
+import type { SupervisedTerm } from "./election-seam.ts";
 import type { HealthMonitor } from "./health/monitor.ts";
-import type { TermLike } from "./office.ts";
 import { decideRestart, noRestarts } from "./restarts.ts";
-import { runStint } from "./stint.ts";
+import { runChild } from "./run-child.ts";
+import type { RunContext } from "./run-context.ts";
+import { publishDeadline, timeToStopMs } from "./term-deadline.ts";
 
-export interface TermHooks {
+interface TermHooks {
   readonly onRestarts: (restarts: number) => void;
   readonly onReady: (isReady: boolean) => void;
   readonly onMonitor: (monitor: HealthMonitor | undefined) => void;
 }
 
-export async function serveTerm(crew: Crew, term: TermLike, hooks: TermHooks): Promise<void> {
-  const { watchdog, gates, manager } = crew;
-  crew.enter("elected");
-  const unlisten = listen(crew, term);
+export async function serveTerm(context: RunContext, term: SupervisedTerm, hooks: TermHooks): Promise<void> {
+  const { watchdog, gates, manager } = context;
+  context.enterPhase("elected");
+  const unlisten = listen(context, term);
   try {
-    await serve(crew, term, hooks);
+    await serve(context, term, hooks);
   } finally {
-    // Nothing, unless something unforeseen was thrown.
-    await manager.stop(timeToStopMs(crew, term));
+    // There is a child to stop only after an unexpected error.
+    await manager.stop(timeToStopMs(context, term));
     await gates.close();
     unlisten();
     watchdog.idle();
-    crew.enter("ending");
-    crew.enter("stopped");
+    context.enterPhase("ending");
+    context.enterPhase("stopped");
   }
 }
 
-async function serve(crew: Crew, term: TermLike, hooks: TermHooks): Promise<void> {
-  const { clock, options, onChild } = crew;
+async function serve(context: RunContext, term: SupervisedTerm, hooks: TermHooks): Promise<void> {
+  const { clock, options, onChild } = context;
   const { maxRestarts, restartWindowMs: windowMs, stableAfterMs } = options;
   let hasLed = false;
   let history = noRestarts;
   for (let restarts = 0; ; restarts++) {
     hooks.onRestarts(restarts);
     const startedMs = clock.now().monoMs;
-    const end = await runStint(crew, term, {
+    const end = await runChild(context, term, {
       onStarted: (pid) => onChild({ type: "started", pid, restarts }),
       onReady: () => {
         hasLed = true;
         hooks.onReady(true);
-        crew.enter("ready");
+        context.enterPhase("ready");
       },
       onMonitor: hooks.onMonitor,
     });
     hooks.onReady(false);
     hooks.onMonitor(undefined);
     const nowMs = clock.now().monoMs;
-    const step = nextStep(end, options.onExit, hasLed);
-    if (step === "exit") crew.exit(end);
+    const step = decideAfterEnd(end, options.onExit, hasLed);
+    if (step === "exit") context.endRun(end);
     const isOver = term.signal.aborted || !term.isValid();
     if (step === "exit" || step === "return" || step === "release" || isOver) return;
     const policy = { maxRestarts, windowMs, stableAfterMs };
     const decision = step === "restart" && decideRestart(policy, history, nowMs, nowMs - startedMs);
     if (!decision || decision.type === "give-up") {
       const tooOften = decision
-        ? `; it was restarted ${decision.inWindow} times in ${formatDuration(windowMs)}`
+        ? `; the child was restarted ${decision.inWindow} times in ${formatDuration(windowMs)}`
         : "";
-      giveUp(crew, `${whyOf(end)}${tooOften}`, hasLed);
+      giveUp(context, `${whyOf(end)}${tooOften}`, hasLed);
       return;
     }
     history = decision.history;
@@ -79,25 +80,25 @@ async function serve(crew: Crew, term: TermLike, hooks: TermHooks): Promise<void
   }
 }
 
-function giveUp({ options, onChild, enter }: Crew, why: string, hasLed: boolean): void {
+function giveUp({ options, onChild, enterPhase }: RunContext, why: string, hasLed: boolean): void {
   const { cooldownMs } = options;
   onChild({ type: "gave-up", cooldownMs, why });
-  enter(hasLed ? "ending" : "start-failed");
+  enterPhase(hasLed ? "ending" : "start-failed");
   options.election.stepDown({ cooldown: formatDuration(cooldownMs) });
 }
 
-/** What must happen at once, wherever the work is waiting. */
-function listen(crew: Crew, term: TermLike): () => void {
-  const { manager, gates, options } = crew;
-  const onEnding = () => crew.enter("ending");
+/** Reacts at once to renewals and to the end of the term, whatever the work is waiting for. */
+function listen(context: RunContext, term: SupervisedTerm): () => void {
+  const { manager, gates, options } = context;
+  const onEnding = () => context.enterPhase("ending");
   const onLost = () => {
-    // First of all: what is to be killed now is killed within this call.
-    void manager.stop(timeToStopMs(crew, term));
-    void tellDeadline(crew, term);
+    // First, because a child that has no time left is killed within this call.
+    void manager.stop(timeToStopMs(context, term));
+    void publishDeadline(context, term);
     void gates.close();
   };
   const offRenewed = options.election.on("renewed", () => {
-    void tellDeadline(crew, term);
+    void publishDeadline(context, term);
     gates.renewed(term);
   });
   const signals = [
@@ -115,6 +116,6 @@ function listen(crew: Crew, term: TermLike): () => void {
   };
 }
 
-function whyOf(end: StintEnd): string {
+function whyOf(end: ChildEnd): string {
   return end.type === "term-ended" ? "the term ended" : end.why;
 }

@@ -1,11 +1,14 @@
-/** The supervisor from without: phases, order, exit codes. The election is the test's, the children are real. */
-import { existsSync, readFileSync } from "node:fs";
+/** Phases, order and exit codes of the supervisor, with a scripted election and real children. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ScriptedElection } from "@tenure/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Gate } from "./gate.ts";
+import type { SupervisedGate } from "./gates.ts";
 import { Supervisor } from "./supervisor.ts";
-import { FakeElection } from "./testing/fake-election.ts";
-import { alive, passMs, uniqueSeconds, until } from "./testing/real.ts";
-import { endRigs, newLeader, newRig } from "./testing/rig.ts";
+
+import { mentioning, uniqueSeconds, until } from "./testing/processes.ts";
+import { endRigs, newLeader, newRig, type Rig } from "./testing/rig.ts";
 
 afterEach(endRigs);
 
@@ -13,7 +16,7 @@ const forever = "while :; do sleep 0.05; done";
 const stubborn = `trap '' TERM; echo up; ${forever}`;
 
 describe("a term", () => {
-  it("begins with the child and ends with it, and then the lease is released", async () => {
+  it("starts the child, stops it at the end, and then releases the lease", async () => {
     const { election, phases, supervisor, children, shutdown, outcome } = await newLeader(forever);
     expect(phases).toEqual(["pre-leader", "leader"]);
     expect(supervisor.status()).toMatchObject({
@@ -30,7 +33,7 @@ describe("a term", () => {
     expect(await outcome).toEqual({ exitCode: 0, killed: false });
   });
 
-  it("can follow upon a term", async () => {
+  it("can follow another term", async () => {
     const rig = await newLeader(`echo token $TENURE_TOKEN; ${forever}`);
     rig.supervisor.stepDown();
     await until(() => rig.election.log.includes("released"));
@@ -40,26 +43,26 @@ describe("a term", () => {
     expect(rig.phases.slice(-2)).toEqual(["pre-leader", "leader"]);
   });
 
-  it("is not waited for by a signal before it: the run ends at once", async () => {
+  it("that has not begun does not delay the end of the run", async () => {
     const { shutdown, outcome, phases } = newRig(forever);
     shutdown.abort();
     expect(await outcome).toEqual({ exitCode: 0, killed: false });
     expect(phases).toEqual(["terminating"]);
   });
 
-  it("a supervisor runs once", async () => {
+  it("rejects a second run", async () => {
     const { supervisor } = newRig(forever);
     await expect(supervisor.run()).rejects.toMatchObject({ code: "AlreadyRunning" });
   });
 
-  it("a signal that has aborted already starts nothing", async () => {
-    const supervisor = new Supervisor({ election: new FakeElection(), command: "true" });
+  it("does not begin if the signal has already aborted", async () => {
+    const supervisor = new Supervisor({ election: new ScriptedElection(), command: "true" });
     expect(await supervisor.run({ signal: AbortSignal.abort() })).toEqual({ exitCode: 0, killed: false });
   });
 });
 
-describe("the child's environment", () => {
-  it("says who it is, what it was elected for, its token and its deadline", async () => {
+describe("the environment of the child", () => {
+  it("has the identity, the election, the token and the deadline file", async () => {
     const rig = await newLeader(
       `echo "$TENURE_IDENTITY $TENURE_ELECTION $TENURE_TOKEN $OWN $HOME"; cat "$TENURE_DEADLINE_FILE"; echo "file $TENURE_DEADLINE_FILE"; ${forever}`,
       { env: { OWN: "own" } },
@@ -82,21 +85,26 @@ describe("the child's environment", () => {
   });
 });
 
-describe("the end on purpose", () => {
-  it("waits for the child as long as it may take, and the lease is not released before", async () => {
-    const rig = await newLeader(`trap 'sleep 0.5; echo finished; exit 0' TERM; echo up; ${forever}`, {
+describe("a term that ends on purpose", () => {
+  it("waits for the child to stop before it releases the lease", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tenure-test-"));
+    const finish = `echo finishing; until [ -e ${folder}/go ]; do sleep 0.01; done; echo finished; exit 0`;
+    const rig = await newLeader(`trap '${finish}' TERM; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
     });
     rig.shutdown.abort();
-    await until(() => rig.supervisor.status().child.state === "stopping");
+    await until(() => rig.text().includes("finishing"));
+    expect(rig.supervisor.status().child.state).toBe("stopping");
     expect(rig.election.log).toEqual([]);
+    writeFileSync(join(folder, "go"), "");
     expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
+    rmSync(folder, { recursive: true });
     expect(rig.text()).toContain("finished");
     expect(rig.phases).toEqual(["pre-leader", "leader", "terminating"]);
     expect(rig.election.log).toEqual(["released", "run over"]);
   });
 
-  it("kills a child that does not stop: exit code 1", async () => {
+  it("kills a child that does not stop, and the run ends with exit code 1", async () => {
     const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 200 });
     rig.shutdown.abort();
     expect(await rig.outcome).toMatchObject({
@@ -106,10 +114,9 @@ describe("the end on purpose", () => {
     });
   });
 
-  it("a second wish hurries it", async () => {
+  it("kills the child on hurry, but only while it is being stopped", async () => {
     const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 600_000 });
     rig.supervisor.hurry();
-    await passMs(50);
     expect(rig.supervisor.status().child.state).toBe("running");
     rig.shutdown.abort();
     await until(() => rig.supervisor.status().child.state === "stopping");
@@ -117,7 +124,7 @@ describe("the end on purpose", () => {
     expect(await rig.outcome).toMatchObject({ exitCode: 1, killed: true });
   });
 
-  it("a child that was killed long ago does not count", async () => {
+  it("does not count a child that was killed in an earlier term", async () => {
     const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 100 });
     rig.election.stepDown();
     await until(() => rig.election.log.includes("released"));
@@ -125,93 +132,99 @@ describe("the end on purpose", () => {
     expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
   });
 
-  it("during the start stops the child that is being started", async () => {
+  it("stops a child that is not ready yet", async () => {
     const name = uniqueSeconds();
     const rig = newRig(`sleep ${name}`, { ready: { kind: "ipc" } });
     rig.election.win();
     await until(() => rig.supervisor.status().child.state === "running");
     rig.shutdown.abort();
     expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
     expect(rig.phases).toEqual(["pre-leader", "terminating"]);
   });
 });
 
-describe("the end by loss", () => {
-  it("gives the child what is left less the time to kill, and releases nothing", async () => {
-    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, killMarginMs: 1_500 });
-    const term = rig.election.term;
-    term?.lose(2_000);
-    await rig.stopped();
-    expect(term?.remainingMs()).toBeGreaterThan(0);
-    expect(term?.remainingMs()).toBeLessThan(1_525);
+describe("a term that ends by loss", () => {
+  /** The remaining time of the term when the child has stopped. */
+  function remainingAtStop({ supervisor, election }: Rig): Promise<number> {
+    const { term } = election;
+    return new Promise((resolve) => {
+      supervisor.on("child", ({ type }) => type === "stopped" && resolve(term?.remainingMs() ?? 0));
+    });
+  }
+
+  it("gives the child the remaining time less the kill margin, and does not release the lease", async () => {
+    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, killMarginMs: 10_000 });
+    const remaining = remainingAtStop(rig);
+    rig.election.lose(10_500);
+    expect(await remaining).toBeGreaterThan(0);
+    expect(await remaining).toBeLessThan(10_025);
     await until(() => rig.election.log.length > 0);
     expect(rig.election.log).toEqual(["not released"]);
     expect(rig.phases).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
   });
 
-  it("lets a child finish that is quick enough", async () => {
+  it("does not kill a child that stops in time", async () => {
     const rig = await newLeader(`trap 'echo finished; exit 0' TERM; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
     });
-    rig.election.term?.lose(5_000);
+    rig.election.lose(5_000);
     await rig.stopped();
     expect(rig.children.at(-1)).toMatchObject({ type: "stopped", killed: false });
   });
 
-  it("kills at once when nothing may run any more", async () => {
-    const rig = await newLeader(`trap 'echo heard; exit 0' TERM; echo up; ${forever}`, {
+  it("kills the child at once when the term has expired", async () => {
+    const rig = await newLeader(`trap 'echo SIGTERM; exit 0' TERM; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
     });
-    rig.election.term?.expire();
+    rig.election.expire();
     await rig.stopped();
-    expect(rig.text()).not.toContain("heard");
+    expect(rig.text()).not.toContain("SIGTERM");
     expect(rig.children.at(-1)).toMatchObject({ type: "stopped", killed: true });
   });
 
-  it("comes on top of the end on purpose", async () => {
+  it("shortens the stop of a child that was stopping on purpose", async () => {
     const rig = await newLeader(stubborn, {
       ready: { kind: "log", pattern: /up/ },
       stopTimeoutMs: 600_000,
-      killMarginMs: 1_500,
+      killMarginMs: 10_000,
     });
-    const term = rig.election.term;
+    const remaining = remainingAtStop(rig);
     rig.election.stepDown();
     await until(() => rig.supervisor.status().child.state === "stopping");
-    term?.lose(2_000);
-    await rig.stopped();
-    expect(term?.remainingMs()).toBeGreaterThan(0);
+    rig.election.lose(10_500);
+    expect(await remaining).toBeGreaterThan(0);
   });
 
-  it("before the start: nothing is started", async () => {
+  it("starts no child if it is lost before the start", async () => {
     const rig = newRig(forever);
     await until(() => rig.supervisor.status().watchdog.running);
-    const term = rig.election.win();
-    term.expire();
+    rig.election.win();
+    rig.election.expire();
     await until(() => rig.election.log.length > 0);
     expect(rig.children).toEqual([]);
   });
 
-  it("unseen, because this process was frozen: nothing is started", async () => {
+  it("starts no child if the term ran out while this process was frozen", async () => {
     const rig = newRig(forever);
     await until(() => rig.supervisor.status().watchdog.running);
-    rig.election.win(0);
+    rig.election.win({ lastsMs: 0 });
     await until(() => rig.election.log.length > 0);
     expect(rig.children).toEqual([]);
   });
 
-  it("during a pause before a restart: nothing is started", async () => {
+  it("starts no child if it is lost during the pause before a restart", async () => {
     const rig = await newLeader("exit 1");
     await until(() => rig.children.some((event) => event.type === "restarting" && event.delayMs > 0));
     const starts = rig.children.filter(({ type }) => type === "started").length;
-    rig.election.term?.lose(1_000);
+    rig.election.lose(1_000);
     await until(() => rig.phases.at(-1) === "follower");
     expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(starts);
   });
 });
 
 describe("gates", () => {
-  function newGate(log: string[], name = "label"): Gate {
+  function newGate(log: string[], name = "label"): SupervisedGate {
     return {
       name,
       open: async () => void log.push("open"),
@@ -220,7 +233,7 @@ describe("gates", () => {
     };
   }
 
-  it("are opened when the child is ready, closed when it has stopped, before the release", async () => {
+  it("open when the child is ready, and close after it stopped and before the release", async () => {
     const log: string[] = [];
     const rig = await newLeader(`trap 'exit 0' TERM; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
@@ -236,7 +249,7 @@ describe("gates", () => {
     expect(log).toEqual(["open", "renewed", "stopped", "close", "released", "run over"]);
   });
 
-  it("are closed at once by a loss, before the child is gone", async () => {
+  it("close at once at a loss, before the child has exited", async () => {
     const log: string[] = [];
     const rig = await newLeader(stubborn, {
       ready: { kind: "log", pattern: /up/ },
@@ -244,12 +257,12 @@ describe("gates", () => {
     });
     rig.supervisor.on("child", ({ type }) => void (type === "stopped" && log.push("stopped")));
     await until(() => log.length === 1);
-    rig.election.term?.lose(900);
+    rig.election.lose(900);
     await rig.stopped();
     expect(log).toEqual(["open", "close", "stopped"]);
   });
 
-  it("that cannot be opened cost leadership: a leader that nobody reaches is none", async () => {
+  it("make the replica give up leadership if they cannot be opened", async () => {
     const rig = await newLeader(forever, {
       gates: [{ ...newGate([]), open: async () => Promise.reject(new Error("forbidden")) }],
       cooldownMs: 4_000,
@@ -263,12 +276,12 @@ describe("gates", () => {
     await until(() => rig.phases.at(-1) === "follower");
   });
 
-  it("are closed for a child that crashed, and opened for the next", async () => {
+  it("close when a child crashes, and open for the next child", async () => {
     const log: string[] = [];
     const rig = await newLeader(forever, {
       gates: [newGate(log)],
     });
-    // It has no handler for it.
+    // The child has no handler for this signal, and dies.
     rig.supervisor.forward("SIGHUP");
     await rig.ready(2);
     await until(() => log.length === 3);
@@ -276,7 +289,7 @@ describe("gates", () => {
   });
 });
 
-it("passes signals on to the child, and to nobody without one", async () => {
+it("forwards signals to the child, and ignores them without a child", async () => {
   const rig = newRig(
     `trap 'echo usr1' USR1; trap 'echo hup' HUP; trap 'echo usr2' USR2; echo up; ${forever}`,
     {
@@ -297,10 +310,10 @@ it("passes signals on to the child, and to nobody without one", async () => {
   }
 });
 
-it("names every problem with its options at once", () => {
+it("reports all problems with its options at once", () => {
   const make = () =>
     new Supervisor({
-      election: new FakeElection(),
+      election: new ScriptedElection(),
       command: "",
       stopTimeoutMs: 0,
       maxRestarts: 1.5,

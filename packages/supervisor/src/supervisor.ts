@@ -1,45 +1,52 @@
 /**
- * The leader's child process: started when this replica wins the election, watched while it leads, stopped before the lease is
- * released, and gone before another replica may start (G1, G3). One owner for each decision: the election says who leads, the
- * phase table where we stand, `after.ts` what follows a child's end, the process manager when a child is gone, the watchdog what
- * happens when this process cannot do anything.
+ * The leader's child process: started when this replica wins the election, monitored while it leads, stopped before the lease
+ * is released, and dead before another replica starts its own (G1, G3). Each decision has one owner: the election decides who
+ * leads, `phase.ts` which phase this replica is in, `child-end.ts` what follows the end of a child, the process manager when a
+ * child has exited completely, and the watchdog what happens when this process cannot act.
  *
- * Does not handle signals of this process: whoever owns the process aborts the signal of `run`, and calls `forward`.
+ * Does not handle the signals of this process: its owner aborts the signal of `run` and calls `forward`.
  */
-import { constants } from "node:os";
-import { Emitter, first } from "@tenure/base";
-import type { StintEnd } from "./after.ts";
-import type { Crew } from "./crew.ts";
+import { asError, Emitter, first, systemClock, warn } from "@tenure/base";
+import type { ChildEnd } from "./child-end.ts";
 import { DeadlineFile } from "./deadline-file.ts";
+import type { SupervisedTerm } from "./election-seam.ts";
 import { SupervisorError } from "./errors.ts";
 import type { ChildExit, Outcome, SupervisorEvents, SupervisorStatus } from "./events.ts";
-import { Gatekeeper } from "./gatekeeper.ts";
+import { Gates } from "./gates.ts";
 import type { HealthMonitor } from "./health/monitor.ts";
-import type { TermLike } from "./office.ts";
 import type { SupervisorOptions } from "./options.ts";
 import { nextPhase, type Phase, type PhaseEvent } from "./phase.ts";
-import { inheritedEnvironment, ownPid, randomId, systemClock, warn } from "./platform.ts";
-import { Family, markerVariable } from "./process/family.ts";
+import {
+  inheritedEnvironment,
+  ownPid,
+  ownStderr,
+  ownStdout,
+  randomId,
+  signalNumber,
+  temporaryFolder,
+} from "./platform.ts";
 import { type ManagerEvent, ProcessManager } from "./process/manager.ts";
+import { procTable } from "./process/process-table.ts";
+import { markerVariable, ProcessTree } from "./process/process-tree.ts";
 import type { Program } from "./process/spawn.ts";
-import { procTable } from "./process/table.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
+import type { RunContext } from "./run-context.ts";
 import { serveTerm } from "./serve-term.ts";
 import { Watchdog } from "./watchdog/watchdog.ts";
 
-/** Signals that are passed on to the child. */
+/** Signals that the supervisor forwards to the child. */
 export type ForwardedSignal = "SIGHUP" | "SIGUSR1" | "SIGUSR2";
 
-/** What was printed before the end is passed on, but nobody waits long for a reader that does not read. */
+/** How long the end of a run waits until the output of the child is forwarded. Its reader may have stopped reading. */
 const flushWithinMs = 1_000;
 
-/** The watchdog and this process killed within so long: neither was late. */
+/** If the watchdog and this process kill within this time of each other, neither was late. */
 const sameTimeMs = 50;
 
 export class Supervisor {
   readonly #options: ResolvedOptions;
-  readonly #events = new Emitter<SupervisorEvents>((error) => warn(error));
-  readonly #crew: Crew;
+  readonly #events = new Emitter<SupervisorEvents>((error) => warn(asError(error)));
+  readonly #context: RunContext;
   readonly #marker = randomId();
   /** Ends the run. */
   readonly #ending = new AbortController();
@@ -58,7 +65,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = resolveOptions(options);
-    this.#crew = this.#makeCrew();
+    this.#context = this.#newContext();
   }
 
   get phase(): Phase {
@@ -66,23 +73,23 @@ export class Supervisor {
   }
 
   /**
-   * Takes part in the election and runs the child while leading, until the signal aborts, or, with onExit "exit", the child
-   * ends. Resolves when nothing is left of the child and the lease was released. A supervisor runs once.
+   * Takes part in the election and runs the child while leading, until the signal aborts or, with onExit "exit", the child
+   * exits. Resolves when the child and its descendants have exited and the lease is released. A supervisor runs once.
    */
   async run({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Outcome> {
     if (this.#hasRun) {
-      throw new SupervisorError("AlreadyRunning", "Cannot run a supervisor twice: make another one.");
+      throw new SupervisorError("AlreadyRunning", "Cannot run a supervisor twice; create a new one.");
     }
     this.#hasRun = true;
-    const { watchdog, deadlineFile, options } = this.#crew;
+    const { watchdog, deadlineFile, options } = this.#context;
     const onAbort = () => this.#terminate();
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       if (!this.#ending.signal.aborted) {
         await deadlineFile.open();
-        // Now, and not when the election is won: it is there by then.
         if (deadlineFile.folder !== undefined) watchdog.setFolder(deadlineFile.folder);
+        // Now, so that the watchdog is ready when this replica wins the election.
         watchdog.start();
         await options.election.run((term) => this.#serve(term), { signal: this.#ending.signal });
       }
@@ -94,27 +101,27 @@ export class Supervisor {
     return this.#outcome();
   }
 
-  /** Passes a signal on to the child's process group. Does nothing without a child. */
+  /** Forwards a signal to the process group of the child. Does nothing without a child. */
   forward(signal: ForwardedSignal): void {
-    this.#crew.manager.signal(signal);
+    this.#context.manager.signal(signal);
   }
 
-  /** Hands over on purpose: the child is stopped, then the lease released. Does nothing when this replica does not lead. */
+  /** Hands over leadership: stops the child, then releases the lease. Does nothing if this replica does not lead. */
   stepDown(): void {
     this.#options.election.stepDown();
   }
 
   /**
-   * Does not wait any longer for a child that is being stopped: it is killed now. For whoever asks a second time (SIGTERM,
-   * Ctrl-C). Does nothing when no child is being stopped.
+   * Kills a child that is being stopped, instead of waiting any longer. Call it at a second SIGTERM or Ctrl-C. Does nothing if
+   * no child is being stopped.
    */
   hurry(): void {
-    const { manager } = this.#crew;
+    const { manager } = this.#context;
     if (manager.state === "stopping") void manager.stop(0);
   }
 
   status(): SupervisorStatus {
-    const { manager, watchdog } = this.#crew;
+    const { manager, watchdog } = this.#context;
     const { pid } = manager;
     const healthy = this.#monitor?.healthy;
     return {
@@ -132,7 +139,7 @@ export class Supervisor {
     };
   }
 
-  /** Listens. The result ends it. */
+  /** Adds a listener. The returned function removes it. */
   on<Name extends keyof SupervisorEvents>(
     name: Name,
     listener: (event: SupervisorEvents[Name]) => void,
@@ -140,8 +147,8 @@ export class Supervisor {
     return this.#events.on(name, listener);
   }
 
-  #serve(term: TermLike): Promise<void> {
-    return serveTerm(this.#crew, term, {
+  #serve(term: SupervisedTerm): Promise<void> {
+    return serveTerm(this.#context, term, {
       onRestarts: (restarts) => {
         this.#restarts = restarts;
       },
@@ -154,16 +161,16 @@ export class Supervisor {
     });
   }
 
-  #makeCrew(): Crew {
+  #newContext(): RunContext {
     const options = this.#options;
     const clock = options.clock ?? systemClock;
-    const onError = (error: Error) => this.#failed(error);
+    const onError = (error: Error) => this.#report(error);
     const watchdog = new Watchdog({
       marker: this.#marker,
       clock,
       onError,
       onKilled: (pids, atMs) => {
-        // Not when both of us were at it.
+        // Not if this process was killing the child at the same time.
         if (atMs < this.#killedAtMs - sameTimeMs) onError(lateError(pids));
       },
       onUnguarded: () => {
@@ -171,15 +178,15 @@ export class Supervisor {
         this.#unguarded = new AbortController();
       },
     });
-    const family = new Family({
+    const tree = new ProcessTree({
       marker: this.#marker,
       table: procTable(),
       supervisor: ownPid,
-      spared: () => (watchdog.pid === undefined ? [] : [watchdog.pid]),
+      excluded: () => (watchdog.pid === undefined ? [] : [watchdog.pid]),
     });
     const { ready, logPrefix, stdout, stderr } = options;
     const manager = new ProcessManager({
-      family,
+      tree,
       clock,
       channels: {
         lines: ready.kind === "log",
@@ -189,9 +196,9 @@ export class Supervisor {
       logPrefix,
       stdout,
       stderr,
-      ownStdout: process.stdout,
-      ownStderr: process.stderr,
-      onEvent: (event) => this.#managed(event),
+      ownStdout: ownStdout(),
+      ownStderr: ownStderr(),
+      onEvent: (event) => this.#onManagerEvent(event),
       onError,
     });
     return {
@@ -199,11 +206,11 @@ export class Supervisor {
       clock,
       manager,
       watchdog,
-      gates: new Gatekeeper(options.gates, clock, onError),
-      deadlineFile: new DeadlineFile(options.deadlineFolder, onError),
+      gates: new Gates(options.gates, clock, onError),
+      deadlineFile: new DeadlineFile(options.deadlineFolder ?? temporaryFolder(), onError),
       unguarded: () => this.#unguarded.signal,
       programFor: (term) => this.#programFor(term),
-      enter: (event) => this.#enter(event),
+      enterPhase: (event) => this.#enterPhase(event),
       onChild: (event) => {
         if (event.type === "started") {
           this.#startedAt = new Date(clock.now().wallMs).toISOString();
@@ -212,15 +219,15 @@ export class Supervisor {
         this.#events.emit("child", event);
       },
       onHealth: (event) => this.#events.emit("health", event),
-      exit: (end) => this.#exit(end),
+      endRun: (end) => this.#endRun(end),
     };
   }
 
-  #programFor(term: TermLike): Program {
+  #programFor(term: SupervisedTerm): Program {
     const { command, args, cwd, env, electionName } = this.#options;
     const inherited = inheritedEnvironment();
     this.#starts += 1;
-    // Of a supervisor within a supervisor the outer one must find everything too.
+    // An outer supervisor must find this child too, so its markers are kept.
     const markers = [inherited[markerVariable], `${this.#marker}.${this.#starts}`].filter(Boolean).join(" ");
     return {
       command,
@@ -232,33 +239,33 @@ export class Supervisor {
         TENURE_IDENTITY: term.identity,
         TENURE_ELECTION: electionName,
         TENURE_TOKEN: String(term.token),
-        TENURE_DEADLINE_FILE: this.#crew.deadlineFile.path,
+        TENURE_DEADLINE_FILE: this.#context.deadlineFile.path,
         [markerVariable]: markers,
       },
     };
   }
 
-  #managed(event: ManagerEvent): void {
-    if (event.type === "killing") this.#killedAtMs = this.#crew.clock.now().monoMs;
+  #onManagerEvent(event: ManagerEvent): void {
+    if (event.type === "killing") this.#killedAtMs = this.#context.clock.now().monoMs;
     if (event.type === "exited") this.#lastExit = event.exit;
-    if (event.type === "stopped") this.#crew.watchdog.forgetGroup(event.pid);
+    if (event.type === "stopped") this.#context.watchdog.forgetGroup(event.pid);
     if (event.type === "stopped" && this.#phase === "terminating") this.#killed ||= event.killed;
     this.#events.emit("child", event);
   }
 
-  #enter(event: PhaseEvent): void {
+  #enterPhase(event: PhaseEvent): void {
     const from = this.#phase;
     this.#phase = nextPhase(from, event);
     if (this.#phase !== from) this.#events.emit("phase", { phase: this.#phase, from });
   }
 
   #terminate(): void {
-    this.#enter("terminate");
+    this.#enterPhase("terminate");
     this.#ending.abort();
   }
 
-  /** The child's end is the end of the run. */
-  #exit(end: StintEnd): void {
+  /** Ends the run because the child ended. */
+  #endRun(end: ChildEnd): void {
     if (end.type === "exited") {
       this.#end = { exitCode: exitCodeOf(end.exit), childExit: end.exit, message: end.why };
     } else if (end.type === "not-spawned") {
@@ -268,8 +275,8 @@ export class Supervisor {
   }
 
   async #cleanUp(): Promise<void> {
-    const { manager, gates, watchdog, deadlineFile, clock } = this.#crew;
-    // Nothing, unless the election failed while the work was going on.
+    const { manager, gates, watchdog, deadlineFile, clock } = this.#context;
+    // There is a child to stop only if the election failed while its work was running.
     await manager.stop(0);
     await gates.close();
     await first(clock, { flushed: manager.flushed(), late: flushWithinMs });
@@ -284,7 +291,7 @@ export class Supervisor {
     return { exitCode: 1, killed, message: "the child did not stop in time and was killed" };
   }
 
-  #failed(error: Error): void {
+  #report(error: Error): void {
     if (this.#events.has("error")) this.#events.emit("error", { error });
     else warn(error);
   }
@@ -293,12 +300,11 @@ export class Supervisor {
 function lateError(pids: readonly number[]): SupervisorError {
   return new SupervisorError(
     "KilledByWatchdog",
-    `The watchdog killed the child (${pids.length} processes), because it was still there when its term ran out: this process ` +
-      "was stopped, its event loop blocked, or it was too slow.",
+    `The watchdog killed the child (${pids.length} processes), because it was still running when its term ran out: this process ` +
+      "was stopped, its event loop was blocked, or it was too slow.",
   );
 }
 
 function exitCodeOf({ code, signal }: ChildExit): number {
-  if (signal === undefined) return code ?? 1;
-  return 128 + (constants.signals[signal as keyof typeof constants.signals] ?? 0);
+  return signal === undefined ? (code ?? 1) : 128 + signalNumber(signal);
 }

@@ -5,7 +5,7 @@ import { newWorld } from "./world.ts";
 const world = newWorld();
 
 it.each(["--", "-"])(
-  "three terminals, flags with %s; Ctrl-C on the leader moves leadership",
+  "three candidates, flags with %s: Ctrl-C on the leader moves leadership",
   async (dash) => {
     const flags = [
       `${dash}kubeconfig=${world.kubeconfig}`,
@@ -21,19 +21,19 @@ it.each(["--", "-"])(
         "--log-format=text",
       ]);
     const first = open("1");
-    await first.prints("1: I am the leader!");
+    await first.hasPrinted("1: I am the leader!");
     const others = new Map(["2", "3"].map((id) => [id, open(id)]));
-    for (const [id, other] of others) await other.prints(`${id}: new leader elected: 1`);
+    for (const [id, other] of others) await other.hasPrinted(`${id}: new leader elected: 1`);
     first.kill("SIGINT");
     expect((await first.exit).code).toBe(0);
     const next = await Promise.any(
       [...others].map(async ([id, other]) => {
-        await other.prints("I am the leader!");
+        await other.hasPrinted("I am the leader!");
         return id;
       }),
     );
     const last = next === "2" ? "3" : "2";
-    await others.get(last)?.prints(`${last}: new leader elected: ${next}`);
+    await others.get(last)?.hasPrinted(`${last}: new leader elected: ${next}`);
     for (const id of [next, last]) {
       others.get(id)?.kill("SIGINT");
       expect((await others.get(id)?.exit)?.code).toBe(0);

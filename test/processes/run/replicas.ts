@@ -1,4 +1,4 @@
-/** The built command as a process, what it said, and what is left of it. */
+/** Runs the built command as a process. Gives access to its log, its output and its remaining processes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
@@ -9,7 +9,7 @@ import { describe as describeProcess, isAlive, marked, markVariable, watchdogsOf
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const command = `${root}packages/cli/bin/tenure.mjs`;
 
-/** A JSON line of the command's log. */
+/** A JSON line of the log. */
 export interface Line {
   readonly event: string;
   readonly msg: string;
@@ -20,7 +20,7 @@ export interface Line {
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What is left of it and of its child, in words. */
+  /** The processes of the command and of its child that still ran at the exit. */
   readonly survivors: string[];
 }
 
@@ -29,24 +29,24 @@ export interface Replica {
   readonly lines: Line[];
   /** Lines that the child printed. */
   readonly printed: string[];
-  /** What was said on stderr and is no JSON line. */
-  readonly complaints: string[];
+  /** The lines on stderr that are not JSON. */
+  readonly stderrLines: string[];
   readonly exit: Promise<Exit>;
-  /** The first line with that event, and with these facts; fails when it does not come in time. */
-  said(event: string, facts?: Readonly<Record<string, unknown>>): Promise<Line>;
-  /** The child printed this. */
-  prints(text: string): Promise<void>;
+  /** Waits for a log line with this event and these facts, and resolves with the first. */
+  logged(event: string, facts?: Readonly<Record<string, unknown>>): Promise<Line>;
+  /** Waits until the child has printed this text. */
+  hasPrinted(text: string): Promise<void>;
   /** The phases so far, from the first. */
   phases(): string[];
   kill(signal: NodeJS.Signals): void;
-  /** The pids of everything that was started for it, but not its own. */
-  family(): number[];
+  /** The pids of all processes that it started. */
+  descendants(): number[];
 }
 
-/** A short lease, so that a test does not take long. */
+/** For tests that wait until a lease expires. A busy machine may lose such a lease. */
 export const shortLease = ["--lease-duration", "2s", "--renew-deadline", "1.2s", "--retry-period", "300ms"];
 
-/** Processes run what was built: it must be what is written. */
+/** Throws if the build is older than the sources, because these tests run the build. */
 export function checkRunBuild(): void {
   const newest = (folder: string, wanted: (path: string) => boolean) =>
     Math.max(
@@ -59,32 +59,32 @@ export function checkRunBuild(): void {
     const isShipped = (path: string) =>
       path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("testing");
     if (newest(`${folder}/src`, isShipped) > newest(`${folder}/dist`, () => true))
-      throw new Error(`packages/${name} is older than its sources: npm run build`);
+      throw new Error(`The build of packages/${name} is older than its sources; run \`npm run build\`.`);
   }
 }
 
 const running = new Set<ChildProcess>();
 const marks = new Set<string>();
 
-/** Ends what a failed test left behind. */
+/** Kills the processes that a failed test left behind. */
 export function endAll(): void {
   for (const child of running) child.kill("SIGKILL");
   for (const pid of [...marks].flatMap(marked)) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended by itself.
+      // It exited by itself.
     }
   }
   marks.clear();
 }
 
-/** How long the rest of what was printed may take to be read after the end. */
+/** How long reading the rest of the output may take after the exit. */
 const flushedWithinMs = 1_000;
 
 const withinMs = 15_000;
 
-/** @param prefix what it is run by, such as unshare; then `pid` is that one's */
+/** @param prefix a command that runs it, for example unshare; `pid` is then the pid of that command */
 export function startTenure(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -101,27 +101,27 @@ export function startTenure(
   const pid = child.pid as number;
   const lines: Line[] = [];
   const printed: string[] = [];
-  const complaints: string[] = [];
+  const stderrLines: string[] = [];
   const waiting = new Set<() => void>();
   const wake = () => {
     for (const look of waiting) look();
   };
   createInterface({ input: child.stdout }).on("line", (line) => {
-    // A flood is not kept.
+    // Does not keep all the output of a child that floods it.
     if (printed.length < 1_000) printed.push(line);
     wake();
   });
   createInterface({ input: child.stderr }).on("line", (line) => {
     const parsed = line.startsWith("{") ? (JSON.parse(line) as Line) : undefined;
     if (parsed) lines.push(parsed);
-    else complaints.push(line);
+    else stderrLines.push(line);
     wake();
   });
   const survivors = () => [...new Set([...marked(mark), ...watchdogsOf(pid)])].map(describeProcess);
   const exit = new Promise<Exit>((resolve) => {
     const closed = new Promise<void>((done) => void child.once("close", () => done()));
     child.once("exit", async (code, signal) => {
-      // Now, and not when all pipes are closed: whoever still holds them is a survivor.
+      // At the exit, before the pipes are closed: a process that still holds them is a survivor.
       const left = survivors();
       await Promise.race([closed, new Promise((done) => setTimeout(done, flushedWithinMs))]);
       running.delete(child);
@@ -138,7 +138,9 @@ export function startTenure(
       };
       const fail = () =>
         settle(() =>
-          reject(new Error(`never: ${what}, but ${JSON.stringify({ lines, printed, complaints }, null, 1)}`)),
+          reject(
+            new Error(`missing: ${what}; found: ${JSON.stringify({ lines, printed, stderrLines }, null, 1)}`),
+          ),
         );
       const look = () => {
         if (find()) settle(resolve);
@@ -152,17 +154,17 @@ export function startTenure(
     pid,
     lines,
     printed,
-    complaints,
+    stderrLines,
     exit,
-    async said(event, facts = {}) {
+    async logged(event, facts = {}) {
       const matches = (line: Line) =>
         line.event === event && Object.entries(facts).every(([name, value]) => line[name] === value);
       await until(`${event} ${JSON.stringify(facts)}`, () => lines.some(matches));
       return lines.find(matches) as Line;
     },
-    prints: (text) => until(`prints ${text}`, () => printed.some((line) => line.includes(text))),
+    hasPrinted: (text) => until(`prints ${text}`, () => printed.some((line) => line.includes(text))),
     phases: () => lines.filter(({ event }) => event === "phase").map(({ phase }) => phase as string),
     kill: (signal) => void child.kill(signal),
-    family: () => marked(mark).filter((other) => other !== pid && isAlive(other)),
+    descendants: () => marked(mark).filter((other) => other !== pid && isAlive(other)),
   };
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who is still there, as the system sees it: by a variable that all descendants inherit, and watchdogs by their name. */
+/** Finds processes that still run: descendants by an environment variable that they inherit, and watchdogs by their name. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export const markVariable = "TENURE_TEST_MARK";
@@ -20,7 +20,7 @@ function pids() {
     .map(Number);
 }
 
-/** A zombie is gone, only not buried yet. @param {number} pid */
+/** A zombie does not count as alive. @param {number} pid */
 export function isAlive(pid) {
   const stat = attempt(`/proc/${pid}/stat`);
   return stat !== "" && !/^\S+ \(.*\) [ZX]/s.test(stat);
@@ -50,7 +50,7 @@ export function watchdogsOf(supervisor) {
   });
 }
 
-/** For messages. @param {number} pid */
+/** The process as messages name it. @param {number} pid */
 export function describe(pid) {
   return `${pid}: ${attempt(`/proc/${pid}/cmdline`).replaceAll("\0", " ").slice(0, 120)}`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** One `tenure run` for a trial, with what it logged. */
+/** One `tenure run` for a trial, and its log. */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ export class TrialReplica {
   #mark = randomUUID();
   /** @type {Set<() => void>} */
   #waiting = new Set();
-  #complaints = "";
+  #stderr = "";
 
   /**
    * @param {{ kubeconfig: string, name: string, id: string, pipe: string, child: string[], flags: string[] }} setup
@@ -35,7 +35,7 @@ export class TrialReplica {
       "line",
       (line) => {
         if (line.startsWith("{")) this.lines.push(JSON.parse(line));
-        else this.#complaints += `${line}\n`;
+        else this.#stderr += `${line}\n`;
         for (const look of this.#waiting) look();
       },
     );
@@ -49,7 +49,7 @@ export class TrialReplica {
   }
 
   /** @param {string} event @param {Record<string, unknown>} [facts] */
-  async said(event, facts = {}) {
+  async logged(event, facts = {}) {
     const find = () =>
       this.lines.find(
         (line) => line.event === event && Object.entries(facts).every(([key, value]) => line[key] === value),
@@ -65,7 +65,7 @@ export class TrialReplica {
       const fail = () =>
         settle(() => {
           const last = JSON.stringify(this.lines.slice(-5));
-          reject(new Error(`never ${event} ${JSON.stringify(facts)}: ${last} ${this.#complaints}`));
+          reject(new Error(`no event ${event} ${JSON.stringify(facts)} in the log: ${last} ${this.#stderr}`));
         });
       const look = () => {
         const line = find();
@@ -82,18 +82,18 @@ export class TrialReplica {
     this.process.kill(signal);
   }
 
-  /** Its descendants by their environment, and its watchdog. */
+  /** The pids of its descendants, found by their environment, and of its watchdog. */
   survivors() {
     const own = marked(this.#mark).filter((pid) => pid !== this.pid);
     return [...new Set([...own, ...watchdogsOf(this.pid)])].filter(isAlive);
   }
 
-  /** Ends it and everything of it, whatever state it is in. */
+  /** Kills it and all its descendants, whatever state it is in. */
   async end() {
     this.kill("SIGKILL");
     this.kill("SIGCONT");
     await this.exited;
-    // Its watchdog may look around for a second before it goes.
+    // Its watchdog keeps killing for a second before it exits.
     for (let tries = 0; tries < 10; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 600));
       if (this.survivors().length === 0) break;
@@ -102,7 +102,7 @@ export class TrialReplica {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It went by itself.
+        // It exited by itself.
       }
     }
     replicas.delete(this);

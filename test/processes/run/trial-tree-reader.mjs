@@ -1,8 +1,5 @@
 // @ts-check
-/**
- * Reads the pipes of trees in a thread of its own, so that the moment at which one ends is not that at which a busy main
- * thread gets round to noticing it.
- */
+/** Reads the pipes of the trees in its own thread, so that a busy main thread does not falsify the measured times. */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { Socket } from "node:net";
 import { createInterface } from "node:readline";
@@ -10,14 +7,14 @@ import { parentPort } from "node:worker_threads";
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
 
-/** How often to look whether a child has opened its end. */
+/** How often to check whether a child has opened its end. */
 const lookMs = 2;
 
 port.on("message", (/** @type {{ id: number, path: string }} */ { id, path }) => void read(id, path));
 
 /** @param {number} id @param {string} path */
 async function read(id, path) {
-  // Without waiting for a writer. It is not to be read as a stream before there is one, or it would be at its end at once.
+  // Does not wait for a writer. A stream that is read before there is a writer ends at once.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   port.postMessage({ id, type: "open" });
   try {
@@ -33,7 +30,7 @@ async function read(id, path) {
   }
 }
 
-/** Without a writer such a pipe is at its end, with a silent one it is merely empty. @param {number} fd */
+/** Waits for a writer. Without one a read returns the end of the pipe; with one that has written nothing, EAGAIN. @param {number} fd */
 async function firstWriter(fd) {
   const buffer = Buffer.alloc(4_096);
   for (;;) {

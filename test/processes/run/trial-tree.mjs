@@ -1,24 +1,23 @@
 // @ts-check
 /**
- * A tree of processes whose end can be seen to the millisecond from outside: all of them hold one end of a pipe that the
- * supervisor has not, and the other end reports when the last of them is gone.
+ * A process tree whose end can be measured to the millisecond. All its processes, but not the supervisor, hold the writing end
+ * of a pipe, which closes when the last of them exits.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 
-/** Ignores SIGTERM with all its descendants: a grandchild, and a daemon in a session of its own without a parent. */
+/** Ignores SIGTERM, with all its descendants: a child, and a daemon in its own session without a parent. */
 const stubborn = `
   exec 9>"$TRIAL_PIPE"
   trap '' TERM
   sleep 1000 &
-  (setsid sh -c '(sleep 1000 &)' &)
-  sleep 0.05
+  setsid sh -c '(sleep 1000 &)'
   echo up $(date +%s%N) >&9
   while :; do sleep 1; done`;
 
-/** Takes 200 ms to stop, and says when it began and when it was done. */
+/** Takes 200 ms to stop, and reports when it begins and when it is done. */
 const polite = `
   exec 9>"$TRIAL_PIPE"
   stop() { echo told $(date +%s%N) >&9; sleep 0.2; echo gone $(date +%s%N) >&9; exit 0; }
@@ -29,7 +28,7 @@ const polite = `
 
 export const trees = { stubborn: ["sh", "-c", stubborn], polite: ["sh", "-c", polite] };
 
-/** How long anything may take that a tree is waited for. */
+/** How long to wait for an event. */
 const withinMs = 20_000;
 
 const reader = new Worker(new URL("./trial-tree-reader.mjs", import.meta.url), { trackUnmanagedFds: false });
@@ -38,13 +37,13 @@ reader.unref();
 const all = new Map();
 let count = 0;
 
-reader.on("message", (message) => all.get(message.id)?.heard(message));
+reader.on("message", (message) => all.get(message.id)?.onMessage(message));
 
-/** The reading end of such a pipe. */
+/** The reading end of the pipe. */
 export class Tree {
   #id = ++count;
-  /** @type {Map<string, number>} what was said, and when, in milliseconds since 1970 */
-  #said = new Map();
+  /** @type {Map<string, number>} when each event happened, in milliseconds since 1970 */
+  #times = new Map();
   /** @type {Set<() => void>} */
   #waiting = new Set();
 
@@ -57,30 +56,30 @@ export class Tree {
     await promisify(execFile)("mkfifo", [this.path]);
     all.set(this.#id, this);
     reader.postMessage({ id: this.#id, path: this.path });
-    await this.hears("open");
+    await this.timeOf("open");
   }
 
   /** @param {{ type: string, line?: string, at?: number, message?: string }} message */
-  heard({ type, line, at, message }) {
-    if (type === "failed") this.#said.set("failed", Number.NaN);
+  onMessage({ type, line, at, message }) {
+    if (type === "failed") this.#times.set("failed", Number.NaN);
     if (message) console.error(message);
     const [word = "", nanoseconds = "0"] = line?.split(" ") ?? [type];
     const atMs = line ? Number(BigInt(nanoseconds) / 1_000n) / 1_000 : (at ?? Date.now());
-    // A child that was started again does not take the place of the first.
-    if (!this.#said.has(word)) this.#said.set(word, atMs);
+    // Keeps the time of the first child if it was restarted.
+    if (!this.#times.has(word)) this.#times.set(word, atMs);
     for (const look of this.#waiting) look();
   }
 
   /**
-   * The child says "up" when all of it runs, "told" when it gets SIGTERM and "gone" before it ends, if it does; "end" is
-   * when the last process of the tree is no more.
-   * @param {"open" | "up" | "told" | "gone" | "end"} word
-   * @returns {Promise<number>} when, in milliseconds since 1970
+   * Waits for an event. "up": the whole tree runs. "told": the polite child got SIGTERM. "gone": it is about to exit. "end":
+   * the last process of the tree has exited.
+   * @param {"open" | "up" | "told" | "gone" | "end"} event
+   * @returns {Promise<number>} the time of the event, in milliseconds since 1970
    */
-  async hears(word) {
-    const find = () => this.#said.get(word);
+  async timeOf(event) {
+    const find = () => this.#times.get(event);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the tree never said "${word}"`)), withinMs);
+      const timer = setTimeout(() => reject(new Error(`no "${event}" within ${withinMs} ms`)), withinMs);
       const look = () => {
         const at = find();
         if (at === undefined) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run trials`: what `tenure run` promises, tried many times with real processes, and timed from outside. */
+/** `npm run trials`: tests the guarantees of `tenure run` many times with real processes, and measures the times from outside. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ import { Tree, trees } from "./trial-tree.mjs";
 
 const usage = `Usage: npm run trials -- [--runs N] [--at-once K] [--idle-seconds S] [--only group,…]
 
-  cut       the connection is cut while it leads: the child's tree is gone before the hard deadline   N runs (200)
-  frozen    tenure is stopped by SIGSTOP while it leads: gone before the hard deadline as well         N / 4 runs
-  killed    tenure is killed by SIGKILL: the child's tree is gone within a second                      N / 2 runs
-  handover  SIGTERM to the leader: another one's child runs after the stop time of the child + 100 ms  N / 8 runs
-  idle      memory and CPU of a supervisor that leads, and of its watchdog                             S seconds (30)
+  cut       the leader loses its connection: the child and its descendants exit before the hard deadline  N runs (200)
+  frozen    the leader gets SIGSTOP: the child and its descendants exit before the hard deadline          N / 4 runs
+  killed    the leader gets SIGKILL: the child and its descendants exit within a second                   N / 2 runs
+  handover  the leader gets SIGTERM: the next child runs within 100 ms after the first one stopped        N / 8 runs
+  idle      memory and CPU of a leading supervisor and of its watchdog                                    S seconds (30)
 
-Exit 1 when anything of it did not hold.
+Exits with 1 if a run missed its limit.
 `;
 
 const { values } = parseArgs({
@@ -44,11 +44,11 @@ const idleSeconds = positive("idle-seconds");
 function positive(name) {
   const value = Number(values[name]);
   if (Number.isInteger(value) && value > 0) return value;
-  console.error(`--${name} must be a whole number greater than 0: ${values[name]}`);
+  console.error(`--${name} must be a whole number of 1 or more, but is ${values[name]}`);
   process.exit(2);
 }
 
-/** Short, so that many trials fit into a minute. From the sending of a renewal to the hard deadline: 1.88 s. */
+/** Short, so that many trials fit into a minute. The hard deadline is 1.88 s after a renewal was sent. */
 const timings = ["--lease-duration", "2s", "--renew-deadline", "1.2s", "--retry-period", "300ms"];
 const quiet = ["--log-leader-every", "0s", "--log-format", "json"];
 const hardDeadlineMs = 1_880;
@@ -93,11 +93,11 @@ async function startReplica({
 
 /** @param {Awaited<ReturnType<typeof startReplica>>} started */
 async function leads({ replica, tree }) {
-  await replica.said("child-started");
-  await tree.hears("up");
+  await replica.logged("child-started");
+  await tree.timeOf("up");
 }
 
-/** Also after a renewal or two, and not always at the same moment of one. @param {number} index */
+/** Waits for a time that differs between runs, so that they hit different moments between two renewals. @param {number} index */
 const someTime = (index) => wait((index * 137) % 900);
 
 /** @param {number} index */
@@ -112,10 +112,10 @@ async function cut(index) {
     await leads(started);
     await someTime(index);
     proxy.setMode(index % 2 === 0 ? "refusing" : "black-hole");
-    // What was on its way when the cut came has arrived by then, or never will.
+    // By then, requests that were in flight at the cut have arrived or never will.
     await wait(300);
     const deadline = (await renewedAt(started.name)) + hardDeadlineMs;
-    return { ms: (await started.tree.hears("end")) - deadline, limit: 0 };
+    return { ms: (await started.tree.timeOf("end")) - deadline, limit: 0 };
   } finally {
     await started.replica.end();
     started.tree.close();
@@ -132,11 +132,11 @@ async function frozen(index) {
     started.replica.kill("SIGSTOP");
     await wait(100);
     const deadline = (await renewedAt(started.name)) + hardDeadlineMs;
-    const ms = (await started.tree.hears("end")) - deadline;
+    const ms = (await started.tree.timeOf("end")) - deadline;
     await wait(500);
     started.replica.kill("SIGCONT");
-    // It has to notice by itself that it lost.
-    await started.replica.said("term-ended");
+    // The leader must notice by itself that it lost.
+    await started.replica.logged("term-ended");
     return { ms, limit: 0 };
   } finally {
     await started.replica.end();
@@ -152,30 +152,30 @@ async function killed(index) {
     await someTime(index);
     const sentAt = Date.now();
     started.replica.kill("SIGKILL");
-    return { ms: (await started.tree.hears("end")) - sentAt, limit: killedWithinMs };
+    return { ms: (await started.tree.timeOf("end")) - sentAt, limit: killedWithinMs };
   } finally {
     await started.replica.end();
     started.tree.close();
   }
 }
 
-/** The time from SIGTERM to the successor's child, without what the child took to stop. @param {number} index */
+/** The time from SIGTERM until the next child runs, less the time that the first child took to stop. @param {number} index */
 async function handover(index) {
-  // With the default timings: a busy machine must not cost anybody the lease.
+  // With the default timings, so that a busy machine does not lose the lease.
   const setup = { child: trees.polite, flags: [] };
   const leader = await startReplica(setup);
   await leads(leader);
   const next = await startReplica({ ...setup, name: leader.name, id: "b" });
   try {
-    await next.replica.said("leader-changed", { leader: "a" });
-    // As a standby is that has been there for a while: nothing of its start is left to do.
+    await next.replica.logged("leader-changed", { leader: "a" });
+    // Lets the standby finish its start, as one that has run for a while.
     await wait(1_000);
     await someTime(index);
     const sentAt = Date.now();
     leader.replica.kill("SIGTERM");
-    const upAt = await next.tree.hears("up");
-    const toldAt = await leader.tree.hears("told");
-    const goneAt = await leader.tree.hears("gone");
+    const upAt = await next.tree.timeOf("up");
+    const toldAt = await leader.tree.timeOf("told");
+    const goneAt = await leader.tree.timeOf("gone");
     return { ms: upAt - sentAt - (goneAt - toldAt), limit: Number.POSITIVE_INFINITY };
   } finally {
     await leader.replica.end();
@@ -198,7 +198,7 @@ async function megabytes(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
 }
 
-/** With the default timings and logs, as people run it. */
+/** With the default timings and logs. */
 async function idle() {
   const started = await startReplica({ flags: [], child: trees.polite });
   try {
@@ -206,7 +206,7 @@ async function idle() {
     const { pid } = started.replica;
     const [watchdog] = watchdogsOf(pid);
     const processes = { supervisor: pid, ...(watchdog === undefined ? {} : { watchdog }) };
-    // Node goes on compiling and tidying up for a while after the start.
+    // Node keeps compiling and collecting garbage for a while after the start.
     await wait(settleMs);
     const startedMs = performance.now();
     const before = new Map();
@@ -276,15 +276,15 @@ async function group(
 }
 
 const part = (/** @type {number} */ of) => Math.max(1, Math.ceil(runs / of));
-const toDeadline = "tree gone, against the hard deadline";
+const toDeadline = "exit of the tree, relative to the hard deadline";
 /** @type {Record<string, () => Promise<boolean>>} */
 const groups = {
   cut: () => group("cut", cut, runs, toDeadline),
   frozen: () => group("frozen", frozen, part(4), toDeadline),
-  killed: () => group("killed", killed, part(2), "SIGKILL to tree gone"),
+  killed: () => group("killed", killed, part(2), "SIGKILL to exit of the tree"),
   handover: () =>
-    // One at a time: how long something takes is not seen while the machine does something else.
-    group("handover", handover, part(8), "SIGTERM to successor's child, less the stop", {
+    // One at a time, because parallel runs would falsify the time.
+    group("handover", handover, part(8), "SIGTERM to next child, less the stop time", {
       p50Limit: handoverWithinMs,
       workers: 1,
     }),
@@ -303,7 +303,7 @@ let isFine = true;
 try {
   for (const name of values.only.split(",")) {
     const play = groups[name];
-    if (!play) throw new Error(`there is no group ${name}; there are ${Object.keys(groups).join(", ")}`);
+    if (!play) throw new Error(`--only must be one of ${Object.keys(groups).join(", ")}, but is ${name}`);
     isFine = (await play()) && isFine;
   }
 } finally {

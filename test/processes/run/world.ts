@@ -1,4 +1,4 @@
-/** What the tests of a file run in: a sandbox, and a folder with the kubeconfig to reach it by. */
+/** The surroundings of the tests in a file: a sandbox, and a folder with its kubeconfig. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ export class World {
   }
 }
 
-/** Open before the first test; what a test started is ended after it. */
+/** Opens before the first test and closes after the last. Ends after each test the processes that it started. */
 export function newWorld(): World {
   const world = new World();
   beforeAll(() => world.open(), 60_000);

@@ -1,16 +1,16 @@
 /**
- * Passed by a command that ends with 0. It has a process group of its own, which is killed with the signal, and carries the
- * marker of the child's family, so that nothing of it outlives a term.
+ * Passes if the command exits with 0. The command runs in its own process group, which is killed when the signal aborts. Its
+ * environment carries the marker of the child's process tree, so that it cannot outlive the term.
  */
 import type { Readable } from "node:stream";
 import { sendSignal } from "../platform.ts";
 import { startProgram } from "../process/spawn.ts";
-import type { CheckContext } from "./run.ts";
+import type { CheckContext } from "./spec.ts";
 
-/** So much of what it prints is told when it fails. */
-const mostText = 300;
+/** How much of the command's output a failure quotes. */
+const mostCharacters = 300;
 
-export async function askExec(
+export async function checkExec(
   argv: readonly string[],
   { env, cwd }: CheckContext,
   signal: AbortSignal,
@@ -28,12 +28,12 @@ export async function askExec(
   try {
     await spawned;
     if (signal.aborted) kill();
-    const problem = await ended;
+    const failure = await ended;
     signal.throwIfAborted();
-    if (problem !== "") throw new Error([problem, text()].filter(Boolean).join(": "));
+    if (failure !== "") throw new Error([failure, text()].filter(Boolean).join(": "));
   } finally {
     signal.removeEventListener("abort", kill);
-    // What it left behind in its group.
+    // The processes that the command left in its group.
     kill();
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -45,8 +45,8 @@ function collect(streams: readonly (Readable | null)[]): () => string {
   for (const stream of streams) {
     stream?.setEncoding("utf8").on("error", () => {});
     stream?.on("data", (piece: string) => {
-      if (text.length < mostText) text += piece;
+      if (text.length < mostCharacters) text += piece;
     });
   }
-  return () => text.slice(0, mostText).trim().replaceAll(/\s+/g, " ");
+  return () => text.slice(0, mostCharacters).trim().replaceAll(/\s+/g, " ");
 }

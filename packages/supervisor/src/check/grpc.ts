@@ -1,6 +1,6 @@
 /**
- * The gRPC health protocol (grpc.health.v1.Health/Check) by hand: one unary call over HTTP/2 without TLS, a request with one
- * string and an answer with one number are not worth a dependency. Passed by SERVING.
+ * The gRPC health protocol (grpc.health.v1.Health/Check): one unary call over HTTP/2 without TLS. Passes if the answer is
+ * SERVING. Written by hand, because one string and one number are not worth a dependency.
  */
 import type { ClientHttp2Session } from "node:http2";
 
@@ -12,21 +12,21 @@ interface Target {
 
 const statusNames = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 const serving = 1;
-/** Of grpc-status: what is likely, in words. */
+/** The likely values of grpc-status, with their meaning. */
 const callErrors: Readonly<Record<string, string>> = {
-  "5": "it does not know this service (NOT_FOUND)",
-  "12": "it does not offer grpc.health.v1.Health (UNIMPLEMENTED)",
+  "5": "the server does not know this service (NOT_FOUND)",
+  "12": "the server does not offer grpc.health.v1.Health (UNIMPLEMENTED)",
 };
 
-export async function askGrpc(target: Target, signal: AbortSignal): Promise<void> {
-  // Loaded when asked for: few supervisors need it.
+export async function checkGrpc(target: Target, signal: AbortSignal): Promise<void> {
+  // Loaded on demand: few supervisors need it.
   const { connect } = await import("node:http2");
   signal.throwIfAborted();
   const host = target.host.includes(":") ? `[${target.host}]` : target.host;
   const session = connect(`http://${host}:${target.port}`);
   try {
     const status = await call(session, target.service, signal);
-    if (status !== serving) throw new Error(`it says ${statusNames[status] ?? status}`);
+    if (status !== serving) throw new Error(`the server answered ${statusNames[status] ?? status}`);
   } finally {
     session.destroy();
   }
@@ -46,7 +46,7 @@ function call(session: ClientHttp2Session, service: string, signal: AbortSignal)
     const body: Buffer[] = [];
     let grpcStatus: string | undefined;
     let httpStatus: number | undefined;
-    // An answer of headers alone has its status there.
+    // An answer that has only headers has its status there.
     stream.on("response", (headers) => {
       httpStatus = headers[":status"];
       grpcStatus ??= headers["grpc-status"]?.toString();
@@ -67,20 +67,20 @@ function call(session: ClientHttp2Session, service: string, signal: AbortSignal)
   });
 }
 
-/** Message HealthCheckRequest { string service = 1; } */
+/** message HealthCheckRequest { string service = 1; } */
 export function requestFor(service: string): Buffer {
   const text = Buffer.from(service);
   return text.length === 0 ? text : Buffer.concat([Buffer.of(0x0a), varint(text.length), text]);
 }
 
-/** Not compressed, length, message. */
+/** Puts the header before a message: one byte for "not compressed", four for the length. */
 export function frame(message: Buffer): Buffer {
   const header = Buffer.alloc(5);
   header.writeUInt32BE(message.length, 1);
   return Buffer.concat([header, message]);
 }
 
-/** Message HealthCheckResponse { ServingStatus status = 1; }, in its frame; a field that is not there is 0. */
+/** The status in a framed message HealthCheckResponse { ServingStatus status = 1; }. A field that is missing is 0. */
 export function servingStatus(framed: Buffer): number {
   if (framed.length < 5 || framed[0] !== 0) throw new Error("the answer is not a plain gRPC message");
   const message = framed.subarray(5, 5 + framed.readUInt32BE(1));
@@ -89,7 +89,7 @@ export function servingStatus(framed: Buffer): number {
     const [value, afterValue] = readVarint(message, afterKey);
     const wireType = key & 7;
     if (key === 0x08) return value;
-    // Fields of a later version of the protocol are stepped over.
+    // Skips fields of later versions of the protocol.
     at = wireType === 0 ? afterValue : wireType === 2 ? afterValue + value : message.length;
   }
   return 0;

@@ -1,16 +1,16 @@
-/** Passed by any answer from 200 to 399, as the kubelet has it. Redirects are not followed; certificates are not checked. */
+/** Passes if the status is from 200 to 399, as in the kubelet. Does not follow redirects and does not verify certificates. */
 import type { IncomingMessage } from "node:http";
 
-export async function askHttp(url: string, signal: AbortSignal): Promise<void> {
-  // Loaded when asked for: many supervisors check nothing.
+export async function checkHttp(url: string, signal: AbortSignal): Promise<void> {
+  // Loaded on demand: many supervisors have no HTTP check.
   const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const status = await new Promise<number>((resolve, reject) => {
     const onAnswer = (answer: IncomingMessage) => {
-      // Nobody reads the body; a connection for one question is not worth keeping.
+      // The body is not needed, and the connection is not reused.
       answer.on("error", () => {}).destroy();
       resolve(answer.statusCode ?? 0);
     };
-    // The certificate is that of the service's name, and this asks the pod itself.
+    // The certificate is for the name of the service, but this request goes to the pod itself.
     const options = { signal, agent: false, rejectUnauthorized: false, headers: { "user-agent": "tenure" } };
     request(url, options, onAnswer).on("error", reject).end();
   });

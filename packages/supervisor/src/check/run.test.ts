@@ -1,12 +1,12 @@
-/** Each check against a real server, or a real command. */
+/** Each check, with a real server or a real command. */
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { alive, uniqueSeconds, until } from "../testing/real.ts";
+import { mentioning, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
 import { frame, requestFor, servingStatus } from "./grpc.ts";
 import { parseHealth } from "./parse.ts";
-import { ask, describe as inFlagWords } from "./run.ts";
+import { describeCheck, runCheck } from "./run.ts";
 
 type Closable = Pick<Server, "close" | "listen" | "address">;
 
@@ -19,9 +19,9 @@ async function listen(server: Closable): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Undefined when the check is passed, otherwise what it said. */
+/** The error message of the check; undefined if it passes. */
 async function problemWith(text: string, signal = AbortSignal.timeout(5_000)): Promise<string | undefined> {
-  return ask(parseHealth(text), context, signal).then(
+  return runCheck(parseHealth(text), context, signal).then(
     () => undefined,
     (error) => {
       expect(error.code).toBe("CheckFailed");
@@ -30,13 +30,8 @@ async function problemWith(text: string, signal = AbortSignal.timeout(5_000)): P
   );
 }
 
-/** A port where nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+/** A port where nobody listens. It is outside the range that the system hands out. */
+const closedPort = 1;
 
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -55,23 +50,22 @@ describe("http", () => {
     expect(problem).toBe(passes ? undefined : `http://127.0.0.1:${port}/health: answered ${status}`);
   });
 
-  it("nobody listens, or nobody answers", async () => {
-    const text = `http://127.0.0.1:${await closedPort()}/`;
-    expect(await problemWith(text)).toMatch(/ECONNREFUSED/);
+  it("fails if nobody listens or answers", async () => {
+    expect(await problemWith(`http://127.0.0.1:${closedPort}/`)).toMatch(/ECONNREFUSED/);
     const port = await listen(createHttpServer(() => {}));
     expect(await problemWith(`http://127.0.0.1:${port}/`, AbortSignal.timeout(50))).toMatch(/abort/);
   });
 });
 
 describe("tcp", () => {
-  it("passes whoever accepts", async () => {
+  it("passes if the connection is accepted", async () => {
     const port = await listen(createTcpServer((socket) => socket.on("error", () => {})));
     expect(await problemWith(`tcp://127.0.0.1:${port}`)).toBeUndefined();
-    expect(await problemWith(`tcp://127.0.0.1:${await closedPort()}`)).toMatch(/ECONNREFUSED/);
+    expect(await problemWith(`tcp://127.0.0.1:${closedPort}`)).toMatch(/ECONNREFUSED/);
   });
 
-  it("ends with its signal", async () => {
-    // An address of the documentation: packets to it vanish, or are refused where there is no network.
+  it("ends when its signal aborts", async () => {
+    // An address reserved for documentation: packets to it are lost, or rejected if there is no network.
     const problem = await problemWith("tcp://192.0.2.1:9", AbortSignal.timeout(100));
     expect(problem).toMatch(/timeout|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED/);
   });
@@ -79,13 +73,13 @@ describe("tcp", () => {
 
 describe("grpc", () => {
   const answerWith = (status: number | undefined, grpcStatus = "0") => {
-    const asked: { path: unknown; type: unknown; body: string }[] = [];
+    const requests: { path: unknown; type: unknown; body: string }[] = [];
     const server = createHttp2Server();
     server.on("stream", (stream: ServerHttp2Stream, headers) => {
       const body: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => body.push(chunk));
       stream.on("end", () => {
-        asked.push({
+        requests.push({
           path: headers[":path"],
           type: headers["content-type"],
           body: Buffer.concat(body).toString("hex"),
@@ -99,41 +93,41 @@ describe("grpc", () => {
         stream.end(frame(status === 0 ? Buffer.alloc(0) : Buffer.of(0x08, status)));
       });
     });
-    return { server, asked };
+    return { server, requests };
   };
 
   it.each([
     [1, undefined],
-    [2, /it says NOT_SERVING/],
-    [0, /it says UNKNOWN/],
-    [3, /it says SERVICE_UNKNOWN/],
+    [2, /the server answered NOT_SERVING/],
+    [0, /the server answered UNKNOWN/],
+    [3, /the server answered SERVICE_UNKNOWN/],
   ])("status %d", async (status, problem) => {
     const port = await listen(answerWith(status).server);
-    const said = await problemWith(`grpc://127.0.0.1:${port}`);
-    if (problem) expect(said).toMatch(problem);
-    else expect(said).toBeUndefined();
+    const found = await problemWith(`grpc://127.0.0.1:${port}`);
+    if (problem) expect(found).toMatch(problem);
+    else expect(found).toBeUndefined();
   });
 
   it.each([
     ["5", /does not know this service/],
     ["12", /does not offer grpc.health.v1.Health/],
     ["7", /grpc-status 7/],
-  ])("a call that fails with %s", async (grpcStatus, problem) => {
+  ])("a call that fails with status %s", async (grpcStatus, problem) => {
     const port = await listen(answerWith(undefined, grpcStatus).server);
     expect(await problemWith(`grpc://127.0.0.1:${port}/a.Service`)).toMatch(problem);
   });
 
-  it("asks as the protocol has it", async () => {
-    const { server, asked } = answerWith(1);
+  it("sends the request of the protocol", async () => {
+    const { server, requests } = answerWith(1);
     const port = await listen(server);
     expect(await problemWith(`grpc://127.0.0.1:${port}/ab`)).toBeUndefined();
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { path: "/grpc.health.v1.Health/Check", type: "application/grpc", body: "00000000040a026162" },
     ]);
   });
 
-  it("nobody listens, or somebody who speaks something else", async () => {
-    expect(await problemWith(`grpc://127.0.0.1:${await closedPort()}`)).toMatch(/ECONNREFUSED/);
+  it("fails if nobody listens, or the server does not speak HTTP/2", async () => {
+    expect(await problemWith(`grpc://127.0.0.1:${closedPort}`)).toMatch(/ECONNREFUSED/);
     const port = await listen(createHttpServer((_, response) => response.end()));
     expect(await problemWith(`grpc://127.0.0.1:${port}`, AbortSignal.timeout(1_000))).toBeTypeOf("string");
   });
@@ -147,28 +141,30 @@ describe("grpc", () => {
 });
 
 describe("exec", () => {
-  it("passes by 0, and otherwise tells the code and what was printed", async () => {
+  it("passes with exit code 0, and otherwise reports the code and the output", async () => {
     expect(await problemWith("exec:exit 0")).toBeUndefined();
     expect(await problemWith("exec:echo no; echo good >&2; exit 3")).toMatch(/: exit code 3: no good$/);
     expect(await problemWith('exec:["/no/such"]')).toMatch(/there is no such program/);
     expect(await problemWith("exec:kill -9 $$")).toMatch(/killed by SIGKILL/);
   });
 
-  it("is killed with its children when its time is over", async () => {
+  it("is killed with its children when its signal aborts", async () => {
     const name = uniqueSeconds();
-    const asking = problemWith(`exec:sleep ${name} & sleep ${name}`, AbortSignal.timeout(300));
-    await until(() => alive(name).length >= 2);
-    expect(await asking).toMatch(/timeout/);
-    await until(() => alive(name).length === 0, 1_000);
+    const timeout = new AbortController();
+    const checking = problemWith(`exec:sleep ${name} & sleep ${name}`, timeout.signal);
+    await until(() => sleepers(name).length === 2);
+    timeout.abort(new Error("no answer within 1 s"));
+    expect(await checking).toMatch(/no answer within 1 s/);
+    await until(() => mentioning(name).length === 0);
   });
 
-  it("does not wait for what it left in the background", async () => {
+  it("does not wait for processes in the background, and kills them", async () => {
     const name = uniqueSeconds();
     expect(await problemWith(`exec:sleep ${name} & exit 0`)).toBeUndefined();
-    await until(() => alive(name).length === 0, 1_000);
+    await until(() => mentioning(name).length === 0);
   });
 
-  it("is not started when its time is over already", async () => {
+  it("is not started if its signal has already aborted", async () => {
     expect(await problemWith("exec:exit 0", AbortSignal.abort())).toMatch(/abort/);
   });
 });
@@ -176,6 +172,6 @@ describe("exec", () => {
 it.each(["http://a:1/x", "tcp://a:1", "grpc://a:1/s", "grpc://a:1", "exec:a b", 'exec:["a","b"]'])(
   "%s is described as it was written",
   (text) => {
-    expect(inFlagWords(parseHealth(text))).toBe(text);
+    expect(describeCheck(parseHealth(text))).toBe(text);
   },
 );

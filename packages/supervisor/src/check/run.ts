@@ -1,37 +1,34 @@
-/** Asks a check once. Resolves when the child passed it, rejects with `CheckFailed` when not; ends with the signal. */
-import { inWords, SupervisorError } from "../errors.ts";
-import { askExec } from "./exec.ts";
-import { askGrpc } from "./grpc.ts";
-import { askHttp } from "./http.ts";
-import type { Check } from "./spec.ts";
-import { askTcp } from "./tcp.ts";
+/** Runs a check once. Resolves if the child passes. Rejects with `CheckFailed` if it does not, or if the signal aborts. */
+import { messageOf } from "@tenure/base";
+import { SupervisorError } from "../errors.ts";
+import { checkExec } from "./exec.ts";
+import { checkGrpc } from "./grpc.ts";
+import { checkHttp } from "./http.ts";
+import type { Check, CheckContext } from "./spec.ts";
+import { checkTcp } from "./tcp.ts";
 
-export interface CheckContext {
-  /** What a command of a check is started with; it carries the marker. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string | undefined;
-}
-
-export async function ask(check: Check, context: CheckContext, signal: AbortSignal): Promise<void> {
+export async function runCheck(check: Check, context: CheckContext, signal: AbortSignal): Promise<void> {
   try {
     signal.throwIfAborted();
     switch (check.kind) {
       case "http":
-        return await askHttp(check.url, signal);
+        return await checkHttp(check.url, signal);
       case "tcp":
-        return await askTcp(check, signal);
+        return await checkTcp(check, signal);
       case "grpc":
-        return await askGrpc(check, signal);
+        return await checkGrpc(check, signal);
       case "exec":
-        return await askExec(check.argv, context, signal);
+        return await checkExec(check.argv, context, signal);
     }
   } catch (error) {
-    throw new SupervisorError("CheckFailed", `${describe(check)}: ${inWords(error)}`, { cause: error });
+    throw new SupervisorError("CheckFailed", `${describeCheck(check)}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
-/** As it is written in a flag. */
-export function describe(check: Check): string {
+/** The check as it is written in a flag. */
+export function describeCheck(check: Check): string {
   switch (check.kind) {
     case "http":
       return check.url;

@@ -1,19 +1,25 @@
-/** What can be asked of a child from outside. */
+/** A check of the child from outside. */
 export type Check =
   | { readonly kind: "http"; readonly url: string }
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "grpc"; readonly host: string; readonly port: number; readonly service: string }
   | { readonly kind: "exec"; readonly argv: readonly string[] };
 
-/** How a child says that it is ready. */
+/** How a child reports that it is ready. */
 export type Ready =
   | { readonly kind: "spawn" }
-  /** It writes a newline to this file descriptor, as programs under s6 do. */
+  /** The child writes a newline to this file descriptor, as programs under s6 do. */
   | { readonly kind: "fd"; readonly fd: number }
-  /** It sends the message "ready" (`process.send("ready")` in Node). */
+  /** The child sends the message "ready" (`process.send("ready")` in Node). */
   | { readonly kind: "ipc" }
-  /** A line of its output matches. */
+  /** A line of the child's output matches. */
   | { readonly kind: "log"; readonly pattern: RegExp }
-  /** This file appears, or changes if it was there before the start. */
+  /** This file appears, or changes if it existed before the start. */
   | { readonly kind: "file"; readonly path: string }
   | Check;
+
+export interface CheckContext {
+  /** The environment of an exec check. It carries the marker of the child's process tree. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string | undefined;
+}

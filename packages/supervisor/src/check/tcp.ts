@@ -1,7 +1,7 @@
-/** Passed by whoever accepts a connection. */
+/** Passes if the connection is accepted. */
 import { connect } from "node:net";
 
-export function askTcp(
+export function checkTcp(
   { host, port }: { readonly host: string; readonly port: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -15,7 +15,7 @@ export function askTcp(
     const onAbort = () => end(() => reject(signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
     socket.once("connect", () => end(resolve));
-    // Kept on: a socket may fail again while it is being destroyed.
+    // Not `once`: a socket may fail again while it is being destroyed.
     socket.on("error", (error) => end(() => reject(error)));
   });
 }

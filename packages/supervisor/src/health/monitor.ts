@@ -1,93 +1,92 @@
 /**
- * Asks a check again and again, and says when the child has failed too many in a row. Never two questions at once: one that
- * takes longer than the period puts the next off.
+ * Runs a health check periodically, and reports when the child failed too many checks in a row. At most one check runs at a
+ * time: a check that takes longer than the period delays the next one.
  */
-import type { Clock } from "@tenure/base";
-import { inWords } from "../errors.ts";
+import { after, type Clock, messageOf } from "@tenure/base";
 import type { HealthEvent } from "../events.ts";
 
-export interface MonitorParts {
+interface MonitorOptions {
   readonly clock: Clock;
-  /** Rejects when the child is not well. Must settle soon after its signal aborts. */
-  readonly ask: (signal: AbortSignal) => Promise<void>;
+  /** Rejects if the child is not healthy. Must settle soon after its signal aborts. */
+  readonly check: (signal: AbortSignal) => Promise<void>;
   readonly periodMs: number;
   readonly timeoutMs: number;
   readonly initialDelayMs: number;
   readonly threshold: number;
-  /** When it changed, and at every failure. */
+  /** Called when the health changes, and at every failure. */
   readonly onHealth: (event: HealthEvent) => void;
-  /** Once: so many in a row failed. Nothing is asked any more. */
+  /** Called once, after `threshold` failures in a row. The monitor stops then. */
   readonly onUnhealthy: (message: string) => void;
 }
 
 export class HealthMonitor {
-  readonly #parts: MonitorParts;
+  readonly #options: MonitorOptions;
   #cancel = () => {};
-  #question: AbortController | undefined;
+  #running: AbortController | undefined;
   #failures = 0;
   #healthy: boolean | undefined;
   #isStopped = false;
 
-  constructor(parts: MonitorParts) {
-    this.#parts = parts;
+  constructor(options: MonitorOptions) {
+    this.#options = options;
   }
 
-  /** undefined: not asked yet. */
+  /** Undefined until the first check has a result. */
   get healthy(): boolean | undefined {
     return this.#healthy;
   }
 
   start(): void {
-    const { clock, initialDelayMs } = this.#parts;
-    this.#askAt(clock.now().monoMs + initialDelayMs);
+    const { clock, initialDelayMs } = this.#options;
+    this.#checkAt(clock.now().monoMs + initialDelayMs);
   }
 
-  /** Nothing is told any more. */
+  /** Stops the checks. No callback is called any more. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();
-    this.#question?.abort(new Error("not needed any more"));
+    this.#running?.abort(new Error("the monitor was stopped"));
   }
 
-  #askAt(atMs: number): void {
-    this.#cancel = this.#parts.clock.at(atMs, () => void this.#ask());
+  #checkAt(atMs: number): void {
+    this.#cancel = this.#options.clock.at(atMs, () => void this.#check());
   }
 
-  async #ask(): Promise<void> {
-    const { clock, periodMs } = this.#parts;
+  async #check(): Promise<void> {
+    const { clock, periodMs } = this.#options;
     const startedMs = clock.now().monoMs;
-    const problem = await this.#problem();
+    const failure = await this.#failureOfCheck();
     if (this.#isStopped) return;
-    if (problem === undefined) this.#passed();
-    else this.#failed(problem);
-    if (!this.#isStopped) this.#askAt(Math.max(startedMs + periodMs, clock.now().monoMs));
+    if (failure === undefined) this.#onPassed();
+    else this.#onFailed(failure);
+    if (!this.#isStopped) this.#checkAt(Math.max(startedMs + periodMs, clock.now().monoMs));
   }
 
-  async #problem(): Promise<string | undefined> {
-    const { clock, ask, timeoutMs } = this.#parts;
-    const question = new AbortController();
-    this.#question = question;
+  async #failureOfCheck(): Promise<string | undefined> {
+    const { clock, check, timeoutMs } = this.#options;
+    const controller = new AbortController();
+    this.#running = controller;
     const tooLate = `no answer within ${timeoutMs} ms`;
-    const cancel = clock.at(clock.now().monoMs + timeoutMs, () => question.abort(new Error(tooLate)));
+    const cancel = after(clock, timeoutMs, () => controller.abort(new Error(tooLate)));
     try {
-      await ask(question.signal);
-      return question.signal.aborted ? tooLate : undefined;
+      await check(controller.signal);
+      return controller.signal.aborted ? tooLate : undefined;
     } catch (error) {
-      return inWords(error);
+      return messageOf(error);
     } finally {
       cancel();
     }
   }
 
-  #passed(): void {
-    const isNews = this.#healthy !== true || this.#failures > 0;
+  #onPassed(): void {
+    const isChange = this.#healthy !== true || this.#failures > 0;
     this.#failures = 0;
     this.#healthy = true;
-    if (isNews) this.#parts.onHealth({ healthy: true, failures: 0 });
+    if (isChange) this.#options.onHealth({ healthy: true, failures: 0 });
   }
 
-  #failed(message: string): void {
-    const { threshold, onHealth, onUnhealthy } = this.#parts;
+  #onFailed(message: string): void {
+    const { threshold, onHealth, onUnhealthy } = this.#options;
     this.#failures += 1;
     const isUnhealthy = this.#failures >= threshold;
     if (isUnhealthy) this.#healthy = false;

@@ -1,56 +1,52 @@
 /**
- * Kills a family until nobody is left. Two empty looks in a row are needed: a look takes a moment in which somebody not yet
- * seen may have been born of somebody who is dead by now.
+ * Kills a process tree until no process is left. Stops only after two empty scans in a row: a scan takes time, and may miss a
+ * process that is started during the scan by a parent that dies before the scan reaches it.
  *
- * Does not promise an end: a process in uninterruptible sleep dies when the kernel lets it, and is waited for.
+ * Does not promise to end: a process in uninterruptible sleep dies when the kernel lets it.
  */
-import type { Clock } from "@tenure/base";
-import type { Family } from "./family.ts";
+import { type Clock, sleep } from "@tenure/base";
+import type { ProcessTree } from "./process-tree.ts";
 
-export interface KillOptions {
+interface KillOptions {
   readonly clock: Clock;
-  /** Goes on looking for at least so long, for those who are being born. @default 0 */
+  /** Keeps scanning for at least this long, for processes that are just being started. @default 0 */
   readonly atLeastMs?: number;
-  /** Whether to leave it; what is left is not known then. */
-  readonly isGivenUp?: () => boolean;
-  /** Killed for the first time. */
+  /** Whether to stop although processes may be left. */
+  readonly shouldGiveUp?: () => boolean;
+  /** Called with the processes that were killed for the first time. */
   readonly onKill?: (pids: readonly number[]) => void;
-  /** They were killed so long ago and are still there. Told once a period. */
+  /** Called with the processes that still run, after one second and then every 30 s. */
   readonly onStuck?: (pids: readonly number[], sinceMs: number) => void;
 }
 
-export const stuckAfterMs = 1_000;
+const stuckAfterMs = 1_000;
 const stuckAgainMs = 30_000;
 const firstPauseMs = 2;
 const longestPauseMs = 100;
 
-/** How many were killed. */
-export async function killUntilGone(family: Family, options: KillOptions): Promise<number> {
+/** Resolves with the number of processes that were killed. */
+export async function killUntilGone(tree: ProcessTree, options: KillOptions): Promise<number> {
   const { clock, atLeastMs = 0 } = options;
   const startedMs = clock.now().monoMs;
   const killed = new Set<number>();
-  let emptyLooks = 0;
+  let emptyScans = 0;
   let pauseMs = firstPauseMs;
   let nextStuckMs = startedMs + stuckAfterMs;
-  while (!options.isGivenUp?.()) {
-    const members = family.kill();
+  while (!options.shouldGiveUp?.()) {
+    const members = tree.kill();
     const fresh = members.filter((pid) => !killed.has(pid));
     for (const pid of fresh) killed.add(pid);
     if (fresh.length > 0) options.onKill?.(fresh);
-    emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
+    emptyScans = members.length === 0 ? emptyScans + 1 : 0;
     const nowMs = clock.now().monoMs;
-    if (emptyLooks >= 2 && nowMs >= startedMs + atLeastMs) return killed.size;
+    if (emptyScans >= 2 && nowMs >= startedMs + atLeastMs) return killed.size;
     if (members.length > 0 && nowMs >= nextStuckMs) {
       options.onStuck?.(members, nowMs - startedMs);
       nextStuckMs = nowMs + stuckAgainMs;
     }
     await sleep(clock, pauseMs);
-    // Whoever goes on bringing up new ones is not given time for more.
+    // A tree that keeps starting processes gets no time to start more.
     pauseMs = fresh.length > 0 ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
   }
   return killed.size;
-}
-
-export function sleep(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.at(clock.now().monoMs + ms, resolve));
 }

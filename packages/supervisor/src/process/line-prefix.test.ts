@@ -14,19 +14,19 @@ async function prefixed(...chunks: (string | Buffer)[]): Promise<Buffer> {
 }
 
 describe("LinePrefix", () => {
-  it("puts the prefix before each line, also when lines come in pieces", async () => {
+  it("puts the prefix before each line, even if lines arrive in pieces", async () => {
     expect(String(await prefixed("one\ntw", "o\n\nfo", "ur\n"))).toBe("> one\n> two\n> \n> four\n");
   });
 
-  it("keeps the last line that has no newline", async () => {
+  it("adds a newline to a last line that has none", async () => {
     expect(String(await prefixed("one\ntwo"))).toBe("> one\n> two\n");
   });
 
-  it("says nothing of nothing", async () => {
+  it("prints nothing for empty output", async () => {
     expect(await prefixed()).toHaveLength(0);
   });
 
-  it("holds a line back until it is whole", () => {
+  it("holds a line back until it is complete", () => {
     const prefix = new LinePrefix("> ");
     prefix.write("half");
     expect(prefix.read()).toBeNull();
@@ -34,7 +34,7 @@ describe("LinePrefix", () => {
     expect(String(prefix.read())).toBe("> half and half\n");
   });
 
-  it("does not hold back an endless line", async () => {
+  it("does not hold back a line that is too long", async () => {
     const prefix = new LinePrefix("> ");
     prefix.write(Buffer.alloc(longestHeldBytes + 1, "x"));
     expect((prefix.read() as Buffer).length).toBe(longestHeldBytes + 3);
@@ -42,7 +42,7 @@ describe("LinePrefix", () => {
     expect(String(prefix.read())).toBe("y\n> z\n");
   });
 
-  it("changes no byte, however the bytes are cut up", async () => {
+  it("changes no byte, however the bytes are split", async () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)));
     await fc.assert(
       fc.asyncProperty(chunks, async (given) => {

@@ -1,18 +1,18 @@
 /**
- * Puts a prefix before each line of a stream of bytes. A line is passed on when it is whole, so that stdout and stderr do
- * not mix within one; an endless line is passed on in pieces, and the last one also without its newline.
+ * Puts a prefix before each line of a stream of bytes. Holds a line back until it is complete, so that stdout and stderr do not
+ * mix within a line. A line that is too long to hold is forwarded in pieces. A last line without a newline gets one.
  */
 import { Transform, type TransformCallback } from "node:stream";
 
 const newline = 10;
-/** A longer line is not held back. */
+/** How much of an incomplete line is held back. */
 export const longestHeldBytes = 64 * 1_024;
 
 export class LinePrefix extends Transform {
   readonly #prefix: Buffer;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Whether the beginning of the current line was passed on already. */
+  /** Whether the beginning of the current line is already forwarded. */
   #isWithinLine = false;
 
   constructor(prefix: string) {
@@ -41,7 +41,7 @@ export class LinePrefix extends Transform {
     const out: Buffer[] = [];
     const isPartial = this.#heldBytes > 0 || this.#isWithinLine;
     if (this.#heldBytes > 0) this.#letGo(out);
-    // What is printed next begins a line of its own.
+    // The next output starts on a new line.
     if (isPartial) out.push(Buffer.of(newline));
     done(null, out.length > 0 ? Buffer.concat(out) : undefined);
   }

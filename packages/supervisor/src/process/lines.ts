@@ -1,11 +1,11 @@
-/** The lines of a stream as text, for somebody who looks at them while they are passed on. */
+/** Reads the lines of a stream that is forwarded at the same time. */
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
-/** Of a longer line only the beginning is looked at. */
+/** Only this much of a longer line is read. */
 const longestLine = 64 * 1_024;
 
-/** Calls back with each whole line until the result is called. Does not take the stream's bytes from others. */
+/** Calls back with each complete line. The returned function removes the callback. Other readers still get all the bytes. */
 export function eachLine(stream: Readable, onLine: (line: string) => void): () => void {
   const decoder = new StringDecoder("utf8");
   let partial = "";

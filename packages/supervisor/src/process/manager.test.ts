@@ -1,12 +1,16 @@
-/** With real processes. Each sleeps for a number of seconds of its own, by which it is looked for afterwards. */
+/** With real processes. Each sleeps for a unique number of seconds, by which the tests find it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { systemClock } from "@tenure/base";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SupervisorError } from "../errors.ts";
-import { ownPid, randomId, sendSignal, systemClock } from "../platform.ts";
-import { alive, passMs, uniqueSeconds, until } from "../testing/real.ts";
-import { Family, markerVariable } from "./family.ts";
-import { type ManagerEvent, type ManagerParts, ProcessManager } from "./manager.ts";
-import { procTable } from "./table.ts";
+import { ownPid, randomId, sendSignal } from "../platform.ts";
+import { mentioning, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
+import { type ManagerEvent, type ManagerOptions, ProcessManager } from "./manager.ts";
+import { procTable } from "./process-table.ts";
+import { markerVariable, ProcessTree } from "./process-tree.ts";
 
 const managers: ProcessManager[] = [];
 const names: string[] = [];
@@ -17,14 +21,14 @@ function sleeper(): string {
   return `sleep ${seconds}`;
 }
 
-function newManager(parts: Partial<ManagerParts> = {}) {
+function newManager(options: Partial<ManagerOptions> = {}) {
   const marker = randomId();
   const events: ManagerEvent[] = [];
   const errors: Error[] = [];
   const stdout = new PassThrough();
-  const family = new Family({ marker, table: procTable(), supervisor: ownPid, spared: () => [] });
+  const tree = new ProcessTree({ marker, table: procTable(), supervisor: ownPid, excluded: () => [] });
   const manager = new ProcessManager({
-    family,
+    tree,
     clock: systemClock,
     channels: { lines: false, ipc: false, fd: undefined },
     logPrefix: undefined,
@@ -34,7 +38,7 @@ function newManager(parts: Partial<ManagerParts> = {}) {
     ownStderr: stdout,
     onEvent: (event) => events.push(event),
     onError: (error) => errors.push(error),
-    ...parts,
+    ...options,
   });
   managers.push(manager);
   const shell = (script: string) => ({
@@ -43,12 +47,12 @@ function newManager(parts: Partial<ManagerParts> = {}) {
     env: { PATH: process.env.PATH, [markerVariable]: `${marker}.1` },
     cwd: undefined,
   });
-  return { manager, family, events, errors, shell, stdout };
+  return { manager, tree, events, errors, shell, stdout };
 }
 
 afterEach(async () => {
   await Promise.all(managers.splice(0).map((manager) => manager.stop(0)));
-  expect(names.splice(0).flatMap((name) => alive(name))).toEqual([]);
+  expect(names.splice(0).flatMap((name) => mentioning(name))).toEqual([]);
 });
 
 describe("start and stop", () => {
@@ -71,7 +75,7 @@ describe("start and stop", () => {
     ]);
   });
 
-  it("starting twice gives one child, also at once", async () => {
+  it("starting twice gives one child, even at the same time", async () => {
     const { manager, shell } = newManager();
     const program = shell(`exec ${sleeper()}`);
     const [a, b] = await Promise.all([manager.start(program), manager.start(program)]);
@@ -79,7 +83,7 @@ describe("start and stop", () => {
     expect(a.pid).toBe(b.pid);
   });
 
-  it("stopping twice is one stop, and the shorter timeout holds", async () => {
+  it("stopping twice is one stop, and the shorter timeout applies", async () => {
     const { manager, shell, events } = newManager();
     const { process: child } = await manager.start(shell(`trap '' TERM; echo up; ${sleeper()} & wait; wait`));
     await new Promise((resolve) => child.stdout?.once("data", resolve));
@@ -90,13 +94,13 @@ describe("start and stop", () => {
     expect(events.filter(({ type }) => type === "stopping")).toHaveLength(1);
   });
 
-  it("without a child stopping, waiting and signalling do nothing", async () => {
+  it("stop, wait and signal do nothing without a child", async () => {
     const { manager } = newManager();
     expect([await manager.stop(1_000), await manager.wait()]).toEqual([undefined, undefined]);
     manager.signal("SIGHUP");
   });
 
-  it("a stop during the start stops what is being started", async () => {
+  it("a stop during the start stops the child that is being started", async () => {
     const { manager, shell } = newManager();
     const starting = manager.start(shell(`exec ${sleeper()}`));
     await manager.stop(5_000);
@@ -104,7 +108,7 @@ describe("start and stop", () => {
     expect(manager.state).toBe("stopped");
   });
 
-  it("a start during the stop is refused, and possible afterwards", async () => {
+  it("a start during the stop is rejected, and possible afterwards", async () => {
     const { manager, shell } = newManager();
     const { pid } = await manager.start(shell(`exec ${sleeper()}`));
     const stopping = manager.stop(5_000);
@@ -113,7 +117,7 @@ describe("start and stop", () => {
     expect((await manager.start(shell(`exec ${sleeper()}`))).pid).not.toBe(pid);
   });
 
-  it("says that a program is not there, and is ready for another", async () => {
+  it("reports that a program does not exist, and can start another", async () => {
     const { manager, shell } = newManager();
     const missing = { ...shell(""), command: "/no/such/program" };
     const error = await manager.start(missing).catch((thrown: SupervisorError) => thrown);
@@ -125,7 +129,7 @@ describe("start and stop", () => {
     await manager.start(shell(`exec ${sleeper()}`));
   });
 
-  it("sees a child's own end at once, with its code", async () => {
+  it("reports the exit code of a child that exits by itself", async () => {
     const { manager, shell } = newManager();
     const { exited } = await manager.start(shell("exit 3"));
     expect(await exited).toEqual({ code: 3, signal: undefined });
@@ -133,7 +137,7 @@ describe("start and stop", () => {
     expect(manager.state).toBe("stopped");
   });
 
-  it("wakes a stopped child up to hear SIGTERM", async () => {
+  it("resumes a stopped child so that it handles SIGTERM", async () => {
     const { manager, shell } = newManager();
     const { pid } = await manager.start(shell(`exec ${sleeper()}`));
     sendSignal(pid, "SIGSTOP");
@@ -141,21 +145,21 @@ describe("start and stop", () => {
   });
 });
 
-describe("nothing is left", () => {
-  const families: readonly [name: string, script: (sleep: () => string) => string][] = [
+describe("no process is left", () => {
+  const trees: readonly [name: string, script: (sleep: () => string) => string][] = [
     ["of a child that ignores SIGTERM", (sleep) => `trap '' TERM; echo up; ${sleep()} & wait; wait`],
     [
-      "of its children and theirs",
+      "of a child with children and grandchildren",
       (sleep) => `${sleep()} & sh -c '${sleep()} & ${sleep()} & wait' & echo up; wait`,
     ],
-    ["of one that left the group", (sleep) => `setsid ${sleep()} & echo up; wait`],
+    ["that left the group", (sleep) => `setsid ${sleep()} & echo up; wait`],
     ["of a daemon (setsid, double fork)", (sleep) => `setsid sh -c '(${sleep()} &)'; echo up; ${sleep()}`],
     [
       "of a daemon that cleared its environment, while its parent lives",
-      (sleep) => `setsid env -i sh -c 'setsid ${sleep()} & wait' & sleep 0.2; echo up; wait`,
+      (sleep) => `setsid env -i sh -c 'setsid ${sleep()} & wait' & echo up; wait`,
     ],
     [
-      "of one that brings itself back",
+      "of a child that restarts its processes",
       (sleep) => {
         const sleeping = sleep();
         const loop = `while :; do ${sleeping}; done`;
@@ -163,7 +167,7 @@ describe("nothing is left", () => {
       },
     ],
     [
-      "of a small fork bomb whose every process leaves the group",
+      "of a small fork bomb whose processes all leave the group",
       (sleep) => {
         const sleeping = sleep();
         const bomb = `b() { [ $1 -gt 0 ] && for i in 1 2 3; do setsid sh -c "$body" b $(($1 - 1)) & done; ${sleeping}; }; b $1`;
@@ -172,28 +176,35 @@ describe("nothing is left", () => {
     ],
   ];
 
-  it.each(families)("%s", async (_, script) => {
+  it.each(trees)("%s", async (_, script) => {
     const { manager, shell } = newManager();
     const { process: child } = await manager.start(shell(script(sleeper)));
     await new Promise((resolve) => child.stdout?.once("data", resolve));
-    await until(() => names.every((name) => alive(name).length > 0));
+    await until(() => names.every((name) => sleepers(name).length > 0));
     await manager.stop(300);
-    // Not afterwards, not soon: now.
-    expect(names.flatMap((name) => alive(name))).toEqual([]);
+    // At once, without waiting.
+    expect(names.flatMap((name) => mentioning(name))).toEqual([]);
   });
 
-  it("of what a child left behind that ended by itself, before anybody is told that it stopped", async () => {
+  it("of a child that exits by itself, when it is reported as stopped", async () => {
     const { manager, shell, events } = newManager();
-    const { exited } = await manager.start(shell(`setsid ${sleeper()} & ${sleeper()} & sleep 0.1; exit 0`));
+    const folder = mkdtempSync(join(tmpdir(), "tenure-test-"));
+    const waitForGo = `until [ -e ${folder}/go ]; do sleep 0.01; done`;
+    const { exited } = await manager.start(
+      shell(`setsid ${sleeper()} & ${sleeper()} & ${waitForGo}; exit 0`),
+    );
+    await until(() => names.every((name) => sleepers(name).length > 0));
+    writeFileSync(join(folder, "go"), "");
     await exited;
+    rmSync(folder, { recursive: true });
     expect(manager.state).toBe("stopping");
     await expect(manager.start(shell("true"))).rejects.toThrow(/still being stopped/);
     await manager.wait();
-    expect(names.flatMap((name) => alive(name))).toEqual([]);
+    expect(names.flatMap((name) => mentioning(name))).toEqual([]);
     expect(events.map(({ type }) => type)).toEqual(["exited", "killing", "stopped"]);
   });
 
-  it("descendants get as long as the child to finish", async () => {
+  it("but descendants get as much time as the child to finish", async () => {
     const { manager, shell, stdout } = newManager();
     let text = "";
     stdout.on("data", (chunk) => {
@@ -206,24 +217,26 @@ describe("nothing is left", () => {
     await manager.flushed();
     expect(text).toContain("finished");
   });
+});
 
-  it("a signal reaches the whole group", async () => {
+describe("signal", () => {
+  it("reaches the whole process group", async () => {
     const { manager, shell, stdout } = newManager();
     let text = "";
     stdout.on("data", (chunk) => {
       text += chunk;
     });
     const listener = (name: string) =>
-      `trap 'echo ${name} heard' HUP; echo ${name} up; while :; do sleep 0.05; done`;
+      `trap 'echo ${name} got it' HUP; echo ${name} up; while :; do sleep 0.05; done`;
     await manager.start(shell(`sh -c "${listener("inner")}" & ${listener("outer")}`));
     await until(() => text.includes("inner up") && text.includes("outer up"));
     manager.signal("SIGHUP");
-    await until(() => text.includes("inner heard") && text.includes("outer heard"));
+    await until(() => text.includes("inner got it") && text.includes("outer got it"));
   });
 });
 
 describe("output", () => {
-  it("is passed on with a prefix, to the last line, however much it is", async () => {
+  it("is forwarded with a prefix, completely, however much it is", async () => {
     const { manager, shell, stdout } = newManager({ logPrefix: "[child] " });
     let lines = 0;
     let tail = "";
@@ -238,16 +251,21 @@ describe("output", () => {
     expect(tail).toMatch(/\n\[child\] 200000\n\[child\] last\n$/);
   });
 
-  it("slows the child down when nobody reads, and nobody has to keep it in memory", async () => {
+  it("that nobody reads blocks the child and does not fill the memory", async () => {
     const { manager, shell, stdout } = newManager({ logPrefix: "> " });
-    await manager.start(shell("yes"));
+    const { pid } = await manager.start(shell("exec yes"));
     await until(() => stdout.writableNeedDrain);
-    await passMs(100);
+    let printed = "";
+    await until(() => {
+      const before = printed;
+      printed = /^wchar: \d+/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[0] ?? "";
+      return printed === before;
+    });
     expect(stdout.readableLength + stdout.writableLength).toBeLessThan(1_000_000);
     expect((await manager.stop(5_000))?.killed).toBe(false);
   });
 
-  it("a reader that is gone costs neither the child nor the supervisor", async () => {
+  it("whose reader is gone affects neither the child nor the supervisor", async () => {
     const { manager, shell, errors, stdout } = newManager({ stderr: new PassThrough() });
     const first = await manager.start(shell("seq 1 300000; exit 7"));
     stdout.destroy(new Error("broken pipe"));

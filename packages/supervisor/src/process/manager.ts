@@ -1,36 +1,36 @@
 /**
- * The process manager (B3): start, stop, wait, isRunning, each safe in every state and as often as one likes.
+ * Starts and stops a child. Every method may be called in every state, and repeatedly.
  *
- * There is at most one child. A stop is over when nothing is left of it, whoever asked for it, and a new one is not started
- * before. Knows nothing of terms: how long a child may take to stop is told by who stops it.
+ * There is at most one child. A stop is complete when the child and its descendants have exited, and no other child starts
+ * before. The manager knows nothing about terms: the caller of `stop` decides how long the child may take.
  */
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { Clock } from "@tenure/base";
 import { SupervisorError } from "../errors.ts";
-import type { ChildEvent, ChildExit, ChildState } from "../events.ts";
-import type { Family } from "./family.ts";
-import { type Gone, Life } from "./life.ts";
-import { passOn } from "./output.ts";
+import type { ChildEvent, ChildExit, ChildProcessState } from "../events.ts";
+import { ChildLifecycle, type StopResult } from "./child-lifecycle.ts";
+import { forwardOutput } from "./output.ts";
+import type { ProcessTree } from "./process-tree.ts";
 import { type Program, startProgram } from "./spawn.ts";
 
-/** What is opened for a child besides its output. */
-export interface Channels {
-  /** Its output is looked at by us, so it goes through us. */
+/** How the child reports that it is ready. */
+interface Channels {
+  /** The supervisor reads the output of the child, so the output goes through the supervisor. */
   readonly lines: boolean;
   readonly ipc: boolean;
   readonly fd: number | undefined;
 }
 
-export interface ManagerParts {
-  readonly family: Family;
+export interface ManagerOptions {
+  readonly tree: ProcessTree;
   readonly clock: Clock;
   readonly channels: Channels;
   readonly logPrefix: string | undefined;
-  /** undefined: the child has ours. */
+  /** Undefined: the child inherits the stream of the supervisor. */
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Where output goes that has to go through us. */
+  /** The streams of the supervisor, for output that goes through it. */
   readonly ownStdout: Writable;
   readonly ownStderr: Writable;
   readonly onEvent: (event: ManagerEvent) => void;
@@ -40,66 +40,66 @@ export interface ManagerParts {
 export interface StartedChild {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** The child itself has ended; what it started may still be there. */
+  /** Resolves when the child itself has exited. Its descendants may still run. */
   readonly exited: Promise<ChildExit>;
 }
 
 export type ManagerEvent = Extract<ChildEvent, { type: "stopping" | "killing" | "exited" | "stopped" }>;
 
 export class ProcessManager {
-  readonly #parts: ManagerParts;
-  #state: ChildState = "stopped";
-  #life: Life | undefined;
+  readonly #options: ManagerOptions;
+  #state: ChildProcessState = "stopped";
+  #child: ChildLifecycle | undefined;
   #starting: Promise<StartedChild> | undefined;
   #flushed: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: ManagerParts) {
-    this.#parts = parts;
+  constructor(options: ManagerOptions) {
+    this.#options = options;
   }
 
-  get state(): ChildState {
+  get state(): ChildProcessState {
     return this.#state;
   }
 
   get pid(): number | undefined {
-    return this.#life?.pid;
+    return this.#child?.pid;
   }
 
   isRunning(): boolean {
-    return this.#life !== undefined && !this.#life.hasExited;
+    return this.#child !== undefined && !this.#child.hasExited;
   }
 
-  /** Starts the child; one that is there already is left alone. Rejects while the last one is being stopped. */
+  /** Starts the child, or returns the one that already runs. Rejects while the last one is being stopped. */
   async start(program: Program): Promise<StartedChild> {
     if (this.#state === "stopping") {
       throw new SupervisorError(
         "SpawnFailed",
-        `Cannot start ${JSON.stringify(program.command)}: the one before is still being stopped; wait for it.`,
+        `Cannot start ${JSON.stringify(program.command)}: the previous child is still being stopped; wait until it has stopped.`,
       );
     }
     this.#starting ??= this.#start(program);
     return this.#starting;
   }
 
-  /** Resolves when nothing is left. Without a child: at once. The shortest of several timeouts holds. */
-  async stop(timeoutMs: number): Promise<Gone | undefined> {
-    const life = this.#life;
-    if (!life) return undefined;
+  /** Resolves when the child and its descendants have exited; at once if there is no child. The shortest of several timeouts applies. */
+  async stop(timeoutMs: number): Promise<StopResult | undefined> {
+    const child = this.#child;
+    if (!child) return undefined;
     this.#state = "stopping";
-    return life.stop(timeoutMs);
+    return child.stop(timeoutMs);
   }
 
-  /** Resolves when nothing is left of the child that is there now, with how it ended; without one at once. */
-  async wait(): Promise<Gone | undefined> {
-    return this.#life?.gone;
+  /** Resolves when the present child and its descendants have exited; at once if there is no child. */
+  async wait(): Promise<StopResult | undefined> {
+    return this.#child?.gone;
   }
 
-  /** To the process group of the child. Does nothing without one. */
+  /** Sends a signal to the process group of the child. Does nothing without a child. */
   signal(signal: NodeJS.Signals): void {
-    this.#life?.signal(signal);
+    this.#child?.signal(signal);
   }
 
-  /** Resolves when all that was printed has been passed on. */
+  /** Resolves when all output of the child is forwarded. */
   async flushed(): Promise<void> {
     await this.#flushed;
   }
@@ -107,13 +107,13 @@ export class ProcessManager {
   async #start(program: Program): Promise<StartedChild> {
     this.#state = "starting";
     try {
-      const { child, spawned } = startProgram(program, this.#stdio());
-      // From here on there may be a child, and whoever stops it finds it.
-      const life = child.pid === undefined ? undefined : this.#live(child, child.pid);
+      const { child: childProcess, spawned } = startProgram(program, this.#stdio());
+      // Before the first await, so that `stop` finds the child from here on.
+      const child = childProcess.pid === undefined ? undefined : this.#manage(childProcess, childProcess.pid);
       await spawned;
       if (this.#state === "starting") this.#state = "running";
-      if (!life) throw new SupervisorError("SpawnFailed", `Cannot start ${program.command}: it has no pid.`);
-      return { process: child, pid: life.pid, exited: life.exited };
+      if (!child) throw new SupervisorError("SpawnFailed", `Cannot start ${program.command}: it has no pid.`);
+      return { process: childProcess, pid: child.pid, exited: child.exited };
     } catch (error) {
       this.#state = "stopped";
       this.#starting = undefined;
@@ -121,13 +121,13 @@ export class ProcessManager {
     }
   }
 
-  #live(child: ChildProcess, pid: number): Life {
-    const { family, clock, onEvent, onError } = this.#parts;
-    family.addGroup(pid);
-    const life = new Life({
-      child,
+  #manage(childProcess: ChildProcess, pid: number): ChildLifecycle {
+    const { tree, clock, onEvent, onError } = this.#options;
+    tree.addGroup(pid);
+    const child = new ChildLifecycle({
+      childProcess,
       pid,
-      family,
+      tree,
       clock,
       onStopping: (timeoutMs) => onEvent({ type: "stopping", pid, timeoutMs }),
       onExit: (exit) => {
@@ -135,23 +135,23 @@ export class ProcessManager {
         onEvent({ type: "exited", pid, exit });
       },
       onKill: (pids) => onEvent({ type: "killing", pids }),
-      onStuck: (pids, sinceMs) => onError(stuck(pids, sinceMs)),
+      onStuck: (pids, sinceMs) => onError(stuckError(pids, sinceMs)),
     });
-    this.#life = life;
-    this.#flushed = this.#passOutputOn(child);
-    void life.gone.then(({ exit, killed }) => {
-      this.#life = undefined;
+    this.#child = child;
+    this.#flushed = this.#forwardOutput(childProcess);
+    void child.gone.then(({ exit, killed }) => {
+      this.#child = undefined;
       this.#starting = undefined;
       this.#state = "stopped";
       onEvent({ type: "stopped", pid, exit, killed });
     });
-    return life;
+    return child;
   }
 
   #stdio(): StdioOptions {
-    const { channels, logPrefix, stdout, stderr } = this.#parts;
-    const throughUs = channels.lines || logPrefix !== undefined;
-    const output = (to: Writable | undefined) => (throughUs || to ? "pipe" : "inherit");
+    const { channels, logPrefix, stdout, stderr } = this.#options;
+    const isPiped = channels.lines || logPrefix !== undefined;
+    const output = (to: Writable | undefined) => (isPiped || to ? "pipe" : "inherit");
     const stdio: ("pipe" | "inherit" | "ignore" | "ipc")[] = ["inherit", output(stdout), output(stderr)];
     if (channels.fd !== undefined) {
       while (stdio.length < channels.fd) stdio.push("ignore");
@@ -161,23 +161,23 @@ export class ProcessManager {
     return stdio;
   }
 
-  #passOutputOn(child: ChildProcess): Promise<unknown> {
-    const { logPrefix: prefix, stdout, stderr, ownStdout, ownStderr } = this.#parts;
+  #forwardOutput({ stdout: from, stderr: errors }: ChildProcess): Promise<unknown> {
+    const { logPrefix: prefix, stdout, stderr, ownStdout, ownStderr } = this.#options;
     const onError = (cause: Error) =>
-      this.#parts.onError(
-        new SupervisorError("Output", `Cannot pass on what the child prints: ${cause.message}.`, { cause }),
+      this.#options.onError(
+        new SupervisorError("Output", `Cannot forward the output of the child: ${cause.message}.`, { cause }),
       );
     return Promise.all([
-      child.stdout && passOn(child.stdout, stdout ?? ownStdout, { prefix, onError }),
-      child.stderr && passOn(child.stderr, stderr ?? ownStderr, { prefix, onError }),
+      from && forwardOutput(from, stdout ?? ownStdout, { prefix, onError }),
+      errors && forwardOutput(errors, stderr ?? ownStderr, { prefix, onError }),
     ]);
   }
 }
 
-function stuck(pids: readonly number[], sinceMs: number): SupervisorError {
+function stuckError(pids: readonly number[], sinceMs: number): SupervisorError {
   return new SupervisorError(
     "Stuck",
-    `Processes of the child are still there ${Math.round(sinceMs / 1_000)} s after SIGKILL, and no child is started before ` +
-      `they are gone: ${pids.join(", ")}. They may be in uninterruptible sleep (a hung disk), or belong to another user.`,
+    `Processes of the child still run ${Math.round(sinceMs / 1_000)} s after SIGKILL: ${pids.join(", ")}. They may be in ` +
+      "uninterruptible sleep (a hung disk), or belong to another user. No child is started until they have exited.",
   );
 }

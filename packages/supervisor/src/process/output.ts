@@ -1,17 +1,21 @@
 /**
- * What a child prints, passed on: as it is, or with a prefix before each line. Slow readers slow the child down, as they
- * would without us; a reader that is gone does not: the rest is read and dropped, lest the child stand still for ever.
+ * Forwards the output of a child, unchanged or with a prefix before each line. A slow reader slows the child down, as it would
+ * without a supervisor. If the reader is gone, the rest is read and dropped, so that the child does not block forever.
  */
 import type { Readable, Writable } from "node:stream";
 import { LinePrefix } from "./line-prefix.ts";
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly prefix: string | undefined;
   readonly onError: (error: Error) => void;
 }
 
-/** Resolves when everything was passed on, or nobody takes it any more. */
-export function passOn(from: Readable, to: Writable, { prefix, onError }: OutputOptions): Promise<void> {
+/** Resolves when everything is forwarded or dropped. */
+export function forwardOutput(
+  from: Readable,
+  to: Writable,
+  { prefix, onError }: OutputOptions,
+): Promise<void> {
   return new Promise((resolve) => {
     const source = prefix === undefined ? from : from.pipe(new LinePrefix(prefix));
     const done = () => {
@@ -26,7 +30,7 @@ export function passOn(from: Readable, to: Writable, { prefix, onError }: Output
     to.on("error", onBroken);
     from.on("error", onError);
     source.once("end", done).once("close", done);
-    // One that broke with an earlier child tells nobody again, and would never ask for more.
+    // A stream that an earlier child found broken emits no second error, and would never drain.
     if (to.destroyed) source.resume();
     else source.pipe(to, { end: false });
   });

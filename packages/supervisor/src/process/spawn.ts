@@ -1,6 +1,7 @@
-/** Starts a program in a process group and session of its own. */
+/** Starts a program in its own process group and session. */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { inWords, SupervisorError } from "../errors.ts";
+import { messageOf } from "@tenure/base";
+import { SupervisorError } from "../errors.ts";
 
 export interface Program {
   readonly command: string;
@@ -9,7 +10,7 @@ export interface Program {
   readonly cwd: string | undefined;
 }
 
-/** A child that runs. Rejects with `SpawnFailed` when it could not be started; then there is none. */
+/** `spawned` rejects with `SpawnFailed` if the program cannot be started. There is no process then. */
 export function startProgram(
   program: Program,
   stdio: StdioOptions,
@@ -17,7 +18,7 @@ export function startProgram(
   const { command, args, env, cwd } = program;
   let child: ChildProcess;
   try {
-    // A session of its own (detached) is a group of its own: one signal reaches all of it, and Ctrl-C none of it.
+    // `detached` gives it its own session and group: one signal reaches the whole group, and Ctrl-C does not reach it.
     child = spawn(command, [...args], { env, ...(cwd === undefined ? {} : { cwd }), stdio, detached: true });
   } catch (error) {
     throw failed(program, error);
@@ -26,7 +27,7 @@ export function startProgram(
     child.once("spawn", resolve);
     child.once("error", (error) => reject(failed(program, error)));
   });
-  // Later errors (a signal that cannot be sent, a message that cannot) must not end the supervisor.
+  // Later errors (a signal or a message that cannot be sent) must not end the supervisor.
   child.on("error", () => {});
   return { child, spawned };
 }
@@ -38,13 +39,13 @@ function failed({ command, cwd }: Program, error: unknown): SupervisorError {
       ? `there is no such program${cwd === undefined ? "" : `, or no folder ${cwd}`}`
       : code === "EACCES"
         ? "it is not executable"
-        : inWords(error);
+        : messageOf(error);
   return new SupervisorError("SpawnFailed", `Cannot start ${JSON.stringify(command)}: ${why}.`, {
     cause: error,
   });
 }
 
-/** Exit codes as a shell gives them: 127 for a program that is not there, 126 for one that cannot be run. */
+/** The exit codes of a shell: 127 for a program that does not exist, 126 for one that cannot be run. */
 export function exitCodeOfSpawnFailure(error: SupervisorError): number {
   return (error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? 127 : 126;
 }

@@ -1,54 +1,54 @@
-/** Waits until a child says that it is ready, in the way that was agreed. Ends with the signal, whichever way it is. */
+/** Waits until a child is ready, in the way that the options define. */
 import type { ChildProcess } from "node:child_process";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import type { Clock } from "@tenure/base";
-import { ask, type CheckContext } from "../check/run.ts";
-import type { Ready } from "../check/spec.ts";
-import { inWords } from "../errors.ts";
+import { after, type Clock, messageOf, sleep } from "@tenure/base";
+import { runCheck } from "../check/run.ts";
+import type { CheckContext, Ready } from "../check/spec.ts";
 import { eachLine } from "../process/lines.ts";
 
-export interface ReadyParts {
+interface ReadyOptions {
   readonly clock: Clock;
   readonly context: CheckContext;
-  /** How long one question may take. */
+  /** How long one check may take. */
   readonly checkTimeoutMs: number;
 }
 
-/** Between two questions to a child that is starting. */
-const againMs = 100;
+/** The pause between two checks of a child that is starting. */
+const pauseMs = 100;
 
 export interface ReadyWait {
-  /** Resolves when the child is ready. Never rejects; ends with the signal without a word. */
+  /** Resolves when the child is ready. Never rejects, and stays pending if the signal aborts first. */
   readonly ready: Promise<void>;
-  /** What was missing the last time it was looked at. */
+  /** Why the child is not ready, as of the last check. */
   readonly missing: () => string;
 }
 
-/** What is there before the start is not the child's word. Call it before, and the result after. */
+/** Call this before the child is started, and the returned function after: a file that exists before does not count as ready. */
 export async function prepareReady(
   ready: Ready,
-  parts: ReadyParts,
+  options: ReadyOptions,
 ): Promise<(child: ChildProcess, signal: AbortSignal) => ReadyWait> {
   const before = ready.kind === "file" ? await signatureOf(ready.path) : undefined;
   return (child, signal) => {
     let missing = describeMissing(ready);
-    const ifNot = (text: string) => {
+    const onMissing = (text: string) => {
       missing = text;
     };
-    return { ready: waitFor(ready, { ...parts, child, signal, before, ifNot }), missing: () => missing };
+    const wait = { ...options, child, signal, before, onMissing };
+    return { ready: waitFor(ready, wait), missing: () => missing };
   };
 }
 
-interface Waiting extends ReadyParts {
+interface Wait extends ReadyOptions {
   readonly child: ChildProcess;
   readonly signal: AbortSignal;
   readonly before: string | undefined;
-  readonly ifNot: (missing: string) => void;
+  readonly onMissing: (missing: string) => void;
 }
 
-function waitFor(ready: Ready, waiting: Waiting): Promise<void> {
-  const { child, signal, before, ifNot } = waiting;
+function waitFor(ready: Ready, wait: Wait): Promise<void> {
+  const { child, signal, before, onMissing } = wait;
   switch (ready.kind) {
     case "spawn":
       return Promise.resolve();
@@ -57,27 +57,27 @@ function waitFor(ready: Ready, waiting: Waiting): Promise<void> {
     case "ipc":
       return new Promise((resolve) => child.on("message", (message) => message === "ready" && resolve()));
     case "log":
-      return lineOf(child, ready.pattern, signal);
+      return matchingLine(child, ready.pattern, signal);
     case "file":
-      return repeat(waiting, async () => {
+      return repeat(wait, async () => {
         const now = await signatureOf(ready.path);
         if (now !== undefined && now === before) {
-          ifNot(`${ready.path} was there before the start and has not changed since`);
+          onMissing(`${ready.path} existed before the start and has not changed since`);
         }
         return now !== undefined && now !== before;
       });
     default:
-      return repeat(waiting, async () => {
-        const { clock, checkTimeoutMs, context } = waiting;
-        const question = new AbortController();
-        const giveUp = () => question.abort(new Error(`no answer within ${checkTimeoutMs} ms`));
-        const cancel = clock.at(clock.now().monoMs + checkTimeoutMs, giveUp);
+      return repeat(wait, async () => {
+        const { clock, checkTimeoutMs, context } = wait;
+        const controller = new AbortController();
+        const giveUp = () => controller.abort(new Error(`no answer within ${checkTimeoutMs} ms`));
+        const cancel = after(clock, checkTimeoutMs, giveUp);
         signal.addEventListener("abort", giveUp, { once: true });
         try {
-          await ask(ready, context, question.signal);
-          return !question.signal.aborted;
+          await runCheck(ready, context, controller.signal);
+          return !controller.signal.aborted;
         } catch (error) {
-          ifNot(inWords(error));
+          onMissing(messageOf(error));
           return false;
         } finally {
           cancel();
@@ -87,23 +87,15 @@ function waitFor(ready: Ready, waiting: Waiting): Promise<void> {
   }
 }
 
-async function repeat({ clock, signal }: Waiting, isSo: () => Promise<boolean>): Promise<void> {
+async function repeat({ clock, signal }: Wait, check: () => Promise<boolean>): Promise<void> {
   while (!signal.aborted) {
-    if (await isSo()) return;
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = clock.at(clock.now().monoMs + againMs, end);
-      signal.addEventListener("abort", end, { once: true });
-    });
+    if (await check()) return;
+    await sleep(clock, pauseMs, signal);
   }
   await new Promise(() => {});
 }
 
-/** Read on after that: a child that writes more must not stand still, nor fail. */
+/** Keeps reading afterwards: a child that writes more must neither block nor fail. */
 function newlineOn(stream: Readable): Promise<void> {
   return new Promise((resolve) => {
     stream.on("error", () => {});
@@ -113,23 +105,23 @@ function newlineOn(stream: Readable): Promise<void> {
   });
 }
 
-function lineOf(child: ChildProcess, pattern: RegExp, signal: AbortSignal): Promise<void> {
+function matchingLine(child: ChildProcess, pattern: RegExp, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     const onLine = (line: string) => {
       if (!pattern.test(line)) return;
-      end();
+      unlisten();
       resolve();
     };
-    const ends = streams.map((stream) => eachLine(stream, onLine));
-    const end = () => {
-      for (const endOne of ends) endOne();
+    const cleanups = streams.map((stream) => eachLine(stream, onLine));
+    const unlisten = () => {
+      for (const cleanup of cleanups) cleanup();
     };
-    signal.addEventListener("abort", end, { once: true });
+    signal.addEventListener("abort", unlisten, { once: true });
   });
 }
 
-/** Differs when the file was written, replaced or touched. */
+/** Changes when the file is written, replaced or touched. Undefined if there is no file. */
 async function signatureOf(path: string): Promise<string | undefined> {
   try {
     const { ino, dev, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -144,12 +136,12 @@ function describeMissing(ready: Ready): string {
     case "fd":
       return `it wrote no newline to file descriptor ${ready.fd}`;
     case "ipc":
-      return 'it sent no message "ready"';
+      return 'it did not send the message "ready"';
     case "log":
       return `no line of its output matches ${ready.pattern.source}`;
     case "file":
       return `there is no file ${ready.path}`;
     default:
-      return "it gave no answer";
+      return "no check has finished";
   }
 }

@@ -1,6 +1,6 @@
-// A process that supervises, for tests that kill it, freeze it or cut it off: the real Election on a lock in memory, built.
-// Its argument is JSON: { supervisor: options, election: options }. It prints what happens as lines of JSON, ends its run
-// with SIGTERM, loses its lock with SIGUSR2, and blocks its event loop for 5 s with SIGUSR1.
+// A supervisor process for tests that kill it, freeze it or cut it off: the built packages, with an in-memory lock.
+// Its argument is JSON: { supervisor: options, election: options }. It prints its events as lines of JSON. SIGTERM ends its
+// run, SIGUSR2 cuts it off from its lock, and SIGUSR1 blocks its event loop for 5 s.
 import { Election } from "@tenure/election";
 import { parseHealth, parseReady, Supervisor } from "../../dist/index.js";
 

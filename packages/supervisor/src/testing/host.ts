@@ -1,9 +1,9 @@
-/** Runs host.mjs, a supervisor in a process of its own, and listens to what it says. */
+/** Runs host.mjs, a supervisor in its own process, and reads its events. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { until } from "./real.ts";
+import { until } from "./processes.ts";
 
-export interface HostEvent {
+interface HostEvent {
   readonly event: string;
   readonly atMs: number;
   readonly type?: string;
@@ -21,14 +21,19 @@ export interface Host {
   readonly events: readonly HostEvent[];
   /** The phases so far. */
   readonly phases: () => string[];
-  /** Resolves with the first such event. */
-  readonly heard: (isIt: (event: HostEvent) => boolean) => Promise<HostEvent>;
+  /** Resolves with the first event that matches. */
+  readonly event: (matches: (event: HostEvent) => boolean) => Promise<HostEvent>;
   readonly exitCode: Promise<number | null>;
 }
 
-/** Short: a lease of 3 s may be worked upon for 2870 ms after its renewal, which is tried for 1.5 s. */
-export const shortTimings = { leaseDuration: "3s", renewDeadline: "1500ms", retryPeriod: "200ms" };
+/** Short, so that the tests are fast. The work of a lease of 3 s may run for 2870 ms after the last renewal. */
+export const renewDeadlineMs = 1_500;
 export const hardDeadlineMs = 2_870;
+export const shortTimings = {
+  leaseDuration: "3s",
+  renewDeadline: `${renewDeadlineMs}ms`,
+  retryPeriod: "200ms",
+};
 const killMarginMs = 1_000;
 
 const program = fileURLToPath(new URL("./host.mjs", import.meta.url));
@@ -41,7 +46,7 @@ export function startHost(supervisor: object, election: object = shortTimings): 
   child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
     const lines = (partial + piece).split("\n");
     partial = lines.pop() ?? "";
-    // The supervised child prints here too.
+    // The output of the supervised child arrives here too.
     for (const line of lines) if (line.startsWith('{"event"')) events.push(JSON.parse(line));
   });
   const exitCode = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
@@ -50,9 +55,9 @@ export function startHost(supervisor: object, election: object = shortTimings): 
     pid: child.pid ?? 0,
     events,
     phases: () => events.flatMap(({ event, phase }) => (event === "phase" && phase ? [phase] : [])),
-    heard: async (isIt) => {
-      await until(() => events.some(isIt));
-      return events.find(isIt) as HostEvent;
+    event: async (matches) => {
+      await until(() => events.some(matches));
+      return events.find(matches) as HostEvent;
     },
     exitCode,
   };

@@ -1,31 +1,30 @@
-/** A supervisor on a fake election with real children. Everything that it starts is gone when `end` has resolved. */
+/** A supervisor with a scripted election and real children. After `endRigs` no process is left. */
 import { PassThrough } from "node:stream";
+import { ScriptedElection } from "@tenure/testkit";
 import type { Outcome, SupervisorEvents } from "../events.ts";
 import type { SupervisorOptions } from "../options.ts";
 import { Supervisor } from "../supervisor.ts";
-import { FakeElection } from "./fake-election.ts";
-import { until } from "./real.ts";
+import { until } from "./processes.ts";
 
 export interface Rig {
-  readonly election: FakeElection;
+  readonly election: ScriptedElection;
   readonly supervisor: Supervisor;
   readonly phases: string[];
   readonly children: SupervisorEvents["child"][];
   readonly health: SupervisorEvents["health"][];
-  readonly errors: Error[];
-  /** What the child printed. */
+  /** The output of the child. */
   readonly text: () => string;
   readonly shutdown: AbortController;
   readonly outcome: Promise<Outcome>;
   /** Resolves when the n-th child is ready. */
   readonly ready: (count?: number) => Promise<void>;
-  readonly stopped: (count?: number) => Promise<void>;
+  readonly stopped: () => Promise<void>;
 }
 
 const rigs: Rig[] = [];
 
 export function newRig(script: string, options: Partial<SupervisorOptions> = {}): Rig {
-  const election = new FakeElection();
+  const election = new ScriptedElection({ identity: "replica-a" });
   const stdout = new PassThrough();
   let text = "";
   stdout.on("data", (chunk) => {
@@ -44,11 +43,11 @@ export function newRig(script: string, options: Partial<SupervisorOptions> = {})
   const phases: string[] = [];
   const children: SupervisorEvents["child"][] = [];
   const health: SupervisorEvents["health"][] = [];
-  const errors: Error[] = [];
   supervisor.on("phase", ({ phase }) => phases.push(phase));
   supervisor.on("child", (event) => children.push(event));
   supervisor.on("health", (event) => health.push(event));
-  supervisor.on("error", ({ error }) => errors.push(error));
+  // Tests provoke errors on purpose; without a listener each would be a warning.
+  supervisor.on("error", () => {});
   const shutdown = new AbortController();
   const outcome = supervisor.run({ signal: shutdown.signal });
   const count = (type: string) => children.filter((event) => event.type === type).length;
@@ -58,18 +57,17 @@ export function newRig(script: string, options: Partial<SupervisorOptions> = {})
     phases,
     children,
     health,
-    errors,
     text: () => text,
     shutdown,
     outcome,
     ready: (wanted = 1) => until(() => count("ready") >= wanted),
-    stopped: (wanted = 1) => until(() => count("stopped") >= wanted),
+    stopped: () => until(() => count("stopped") >= 1),
   };
   rigs.push(rig);
   return rig;
 }
 
-/** A rig that has won, and whose child is ready. */
+/** A rig that won the election and whose child is ready. */
 export async function newLeader(script: string, options: Partial<SupervisorOptions> = {}): Promise<Rig> {
   const rig = newRig(script, options);
   await until(() => rig.supervisor.status().watchdog.running);

@@ -1,18 +1,17 @@
-/** When the watchdog kills and when it goes, in virtual time. */
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { describe, expect, it } from "vitest";
-import type { Family } from "../process/family.ts";
-import { VirtualClock } from "../testing/virtual-clock.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
 import { Guard } from "./guard.ts";
 import type { FromWatchdog } from "./protocol.ts";
 
 function newGuard() {
   const clock = new VirtualClock();
-  const told: FromWatchdog[] = [];
-  const world = { members: [7] as number[], isImmortal: false, looks: 0, isOver: false, killedAtMs: -1 };
+  const sent: FromWatchdog[] = [];
+  const world = { members: [7] as number[], isImmortal: false, scans: 0, hasExited: false, killedAtMs: -1 };
   const removed: string[] = [];
   const groups = new Set<number>();
   const startedMs = clock.now().monoMs;
-  const family = {
+  const tree = {
     addGroup: (group: number) => groups.add(group),
     forgetGroup: (group: number) => groups.delete(group),
     get groups() {
@@ -20,59 +19,59 @@ function newGuard() {
     },
     kill: () => {
       const { members } = world;
-      world.looks += 1;
+      world.scans += 1;
       if (members.length > 0) world.killedAtMs = clock.now().monoMs - startedMs;
       if (!world.isImmortal) world.members = [];
       return members;
     },
-  } as unknown as Family;
+  } as unknown as ProcessTree;
   const guard = new Guard({
-    family,
+    tree,
     clock,
-    tell: (message) => told.push(message),
-    remove: (folder) => removed.push(folder),
-    end: () => {
-      world.isOver = true;
+    send: (message) => sent.push(message),
+    removeFolder: (path) => removed.push(path),
+    exit: () => {
+      world.hasExited = true;
     },
   });
-  /** So long from now, by the monotonic clock, and by the wall clock if that differs. */
+  /** Sends a deadline this far from now on the monotonic clock, and on the wall clock. */
   const deadline = (monoMs: number, wallMs = monoMs) => {
     const now = clock.now();
-    guard.hear({ type: "deadline", at: { monoMs: now.monoMs + monoMs, wallMs: now.wallMs + wallMs } });
+    guard.onMessage({ type: "deadline", at: { monoMs: now.monoMs + monoMs, wallMs: now.wallMs + wallMs } });
   };
-  return { clock, guard, world, told, deadline, groups, removed };
+  return { clock, guard, world, sent, deadline, groups, removed };
 }
 
 describe("Guard", () => {
-  it("looks at nothing while all is well", async () => {
+  it("does not scan while the deadline is renewed in time", async () => {
     const { clock, world, deadline } = newGuard();
     for (let renewal = 0; renewal < 10; renewal++) {
       deadline(3_000);
       await clock.pass(2_000);
     }
-    expect(world.looks).toBe(0);
+    expect(world.scans).toBe(0);
   });
 
-  it("kills at the deadline, and says so", async () => {
-    const { clock, world, deadline, told } = newGuard();
+  it("kills at the deadline, and reports it", async () => {
+    const { clock, world, deadline, sent } = newGuard();
     deadline(3_050);
     await clock.pass(3_049);
     expect(world.killedAtMs).toBe(-1);
     await clock.pass(1);
     expect(world.killedAtMs).toBe(3_050);
     await clock.pass(2_000);
-    expect(told).toEqual([{ type: "killed", pids: [7], atMs: 8_050 }]);
-    expect(world.isOver).toBe(false);
+    expect(sent).toEqual([{ type: "killed", pids: [7], atMs: 8_050 }]);
+    expect(world.hasExited).toBe(false);
   });
 
-  it("minds the wall clock too: the machine may have been suspended", async () => {
+  it("kills if the deadline passes on the wall clock only", async () => {
     const { clock, world, deadline } = newGuard();
     deadline(60_000, 1_000);
     await clock.pass(1_100);
     expect(world.killedAtMs).toBe(1_000);
   });
 
-  it("sees within a quarter of a second that the machine was suspended", async () => {
+  it("notices within 250 ms that the machine was suspended", async () => {
     const { clock, world, deadline } = newGuard();
     deadline(60_000);
     await clock.pass(100);
@@ -81,7 +80,7 @@ describe("Guard", () => {
     expect(world.members).toEqual([]);
   });
 
-  it("goes on looking after the deadline, for a child that is started late", async () => {
+  it("keeps killing after the deadline, in case a child is started late", async () => {
     const { clock, world, deadline } = newGuard();
     deadline(1_000);
     await clock.pass(10_000);
@@ -90,34 +89,34 @@ describe("Guard", () => {
     expect(world.members).toEqual([]);
   });
 
-  it("stops killing when there is a newer deadline, or nothing to watch over", async () => {
+  it("stops killing when there is a newer deadline or nothing to guard", async () => {
     const { clock, world, deadline, guard } = newGuard();
     deadline(1_000);
     await clock.pass(1_500);
     deadline(5_000);
     await clock.pass(200);
-    const { looks } = world;
+    const { scans } = world;
     await clock.pass(4_000);
-    expect(world.looks).toBe(looks);
-    guard.hear({ type: "idle" });
+    expect(world.scans).toBe(scans);
+    guard.onMessage({ type: "idle" });
     await clock.pass(10_000);
-    expect(world.looks).toBe(looks);
+    expect(world.scans).toBe(scans);
     expect(clock.armed).toBe(0);
   });
 
-  it("spares who was started under a newer deadline, and answers when it has heard of that", async () => {
-    const { clock, world, deadline, guard, told } = newGuard();
+  it("does not kill a child that is started after it acknowledged a newer deadline", async () => {
+    const { clock, world, deadline, guard, sent } = newGuard();
     deadline(1_000);
     await clock.pass(1_500);
     deadline(5_000);
-    guard.hear({ type: "ask" });
-    expect(told.at(-1)).toEqual({ type: "ready" });
+    guard.onMessage({ type: "ask" });
+    expect(sent.at(-1)).toEqual({ type: "ready" });
     world.members = [8];
     await clock.pass(2_000);
     expect(world.members).toEqual([8]);
   });
 
-  it("a sooner deadline holds as well as a later one", async () => {
+  it("accepts a newer deadline that is earlier", async () => {
     const { clock, world, deadline } = newGuard();
     deadline(10_000);
     deadline(500);
@@ -125,48 +124,48 @@ describe("Guard", () => {
     expect(world.killedAtMs).toBe(500);
   });
 
-  it("kills at once when the supervisor is gone, looks on for who is being born, and goes", async () => {
+  it("kills at once when the supervisor has ended, keeps killing for a second, and exits", async () => {
     const { clock, world, guard } = newGuard();
-    void guard.supervisorEnded();
+    void guard.onSupervisorEnd();
     expect(world.killedAtMs).toBe(0);
     await clock.pass(900);
     world.members = [9];
-    expect(world.isOver).toBe(false);
+    expect(world.hasExited).toBe(false);
     await clock.pass(2_000);
-    expect([world.members, world.isOver]).toEqual([[], true]);
+    expect([world.members, world.hasExited]).toEqual([[], true]);
   });
 
-  it("tidies up after a supervisor that is gone, and not after one that says so", async () => {
+  it("removes the folder if the supervisor died, but not if it ended properly", async () => {
     const { clock, guard, removed } = newGuard();
-    guard.hear({ type: "folder", path: "/tmp/x" });
-    void guard.supervisorEnded();
+    guard.onMessage({ type: "folder", path: "/tmp/x" });
+    void guard.onSupervisorEnd();
     await clock.pass(2_000);
     expect(removed).toEqual(["/tmp/x"]);
     const other = newGuard();
-    other.guard.hear({ type: "folder", path: "/tmp/x" });
-    other.guard.hear({ type: "done" });
+    other.guard.onMessage({ type: "folder", path: "/tmp/x" });
+    other.guard.onMessage({ type: "done" });
     expect(other.removed).toEqual([]);
   });
 
-  it("stays as long as somebody does not die, but not for ever", async () => {
+  it("stays while a process does not die, for ten minutes at most", async () => {
     const { clock, world, guard } = newGuard();
     world.isImmortal = true;
-    void guard.supervisorEnded();
+    void guard.onSupervisorEnd();
     await clock.pass(500_000);
-    expect(world.isOver).toBe(false);
+    expect(world.hasExited).toBe(false);
     await clock.pass(200_000);
-    expect(world.isOver).toBe(true);
+    expect(world.hasExited).toBe(true);
   });
 
-  it("forgets the groups with the child, and goes when it is told to", () => {
+  it("forgets the groups when the child has exited, and exits when it gets the message", () => {
     const { guard, groups, world } = newGuard();
-    guard.hear({ type: "group", group: 70 });
-    guard.hear({ type: "group", group: 71 });
-    guard.hear({ type: "forget", group: 70 });
+    guard.onMessage({ type: "group", group: 70 });
+    guard.onMessage({ type: "group", group: 71 });
+    guard.onMessage({ type: "forget", group: 70 });
     expect([...groups]).toEqual([71]);
-    guard.hear({ type: "idle" });
+    guard.onMessage({ type: "idle" });
     expect([...groups]).toEqual([]);
-    guard.hear({ type: "done" });
-    expect([world.isOver, world.looks]).toEqual([true, 0]);
+    guard.onMessage({ type: "done" });
+    expect([world.hasExited, world.scans]).toEqual([true, 0]);
   });
 });

@@ -1,113 +1,113 @@
 /**
- * The decisions of the watchdog: when to kill, and when to go. Upholds G1 and G3 where the supervisor cannot: it is dead
- * (SIGKILL, out of memory), or it does not run (SIGSTOP, a blocked event loop) while its deadline passes.
+ * The decisions of the watchdog: when to kill and when to exit. Upholds G1 and G3 when the supervisor cannot: because it is dead
+ * (SIGKILL, out of memory), or because it does not run (SIGSTOP, a blocked event loop) while its deadline passes.
  */
 import type { Clock, Instant } from "@tenure/base";
-import type { Family } from "../process/family.ts";
 import { killUntilGone } from "../process/kill.ts";
+import type { ProcessTree } from "../process/process-tree.ts";
 import type { FromWatchdog, ToWatchdog } from "./protocol.ts";
 
-export interface GuardParts {
-  readonly family: Family;
+interface GuardOptions {
+  readonly tree: ProcessTree;
   readonly clock: Clock;
-  readonly tell: (message: FromWatchdog) => void;
-  readonly remove: (folder: string) => void;
-  readonly end: () => void;
+  readonly send: (message: FromWatchdog) => void;
+  readonly removeFolder: (path: string) => void;
+  readonly exit: () => void;
 }
 
 /**
- * How often both clocks are looked at while there is a deadline. A timer counts monotonic time only, which stands still
- * while the machine is suspended. It is half of the usual time to kill, which lies between this deadline and the hard one.
+ * How often to compare both clocks with the deadline. A timer counts only monotonic time, which stands still while the machine
+ * is suspended. The period is half of the default kill margin, which separates this deadline from the hard one.
  */
-const lookMs = 250;
-/** Somebody may be between fork and exec, where the marker is not yet to be seen. */
-const birthMs = 1_000;
-/** What cannot be killed for so long cannot be killed by us. */
+const checkMs = 250;
+/** Keep killing for this long: a process between fork and exec does not show the marker yet. */
+const startingMs = 1_000;
+/** Stop trying to kill a process after this long. */
 const giveUpMs = 600_000;
 
 export class Guard {
-  readonly #parts: GuardParts;
+  readonly #options: GuardOptions;
   #deadline: Instant | undefined;
   #folder: string | undefined;
   #isKilling = false;
-  #isAlone = false;
-  #cancelLook = () => {};
+  #isSupervisorGone = false;
+  #cancelCheck = () => {};
 
-  constructor(parts: GuardParts) {
-    this.#parts = parts;
+  constructor(options: GuardOptions) {
+    this.#options = options;
   }
 
-  hear(message: ToWatchdog): void {
-    const { family, tell, end } = this.#parts;
+  onMessage(message: ToWatchdog): void {
+    const { tree, send, exit } = this.#options;
     switch (message.type) {
       case "deadline":
         this.#deadline = message.at;
-        this.#look();
+        this.#checkDeadline();
         return;
       case "folder":
         this.#folder = message.path;
         return;
       case "group":
-        family.addGroup(message.group);
+        tree.addGroup(message.group);
         return;
       case "forget":
-        family.forgetGroup(message.group);
+        tree.forgetGroup(message.group);
         return;
       case "idle":
         this.#deadline = undefined;
-        this.#cancelLook();
-        for (const group of family.groups) family.forgetGroup(group);
+        this.#cancelCheck();
+        for (const group of tree.groups) tree.forgetGroup(group);
         return;
       case "ask":
-        tell({ type: "ready" });
+        send({ type: "ready" });
         return;
       case "done":
-        end();
+        exit();
         return;
     }
   }
 
-  /** The supervisor is no more. */
-  async supervisorEnded(): Promise<void> {
-    const { family, clock, remove, end } = this.#parts;
+  /** Kills the tree and exits, because the supervisor has ended. */
+  async onSupervisorEnd(): Promise<void> {
+    const { tree, clock, removeFolder, exit } = this.#options;
     const startedMs = clock.now().monoMs;
-    this.#isAlone = true;
-    this.#cancelLook();
-    await killUntilGone(family, {
+    this.#isSupervisorGone = true;
+    this.#cancelCheck();
+    await killUntilGone(tree, {
       clock,
-      atLeastMs: birthMs,
-      isGivenUp: () => clock.now().monoMs > startedMs + giveUpMs,
+      atLeastMs: startingMs,
+      shouldGiveUp: () => clock.now().monoMs > startedMs + giveUpMs,
     });
-    if (this.#folder !== undefined) remove(this.#folder);
-    end();
+    if (this.#folder !== undefined) removeFolder(this.#folder);
+    exit();
   }
 
-  #look(): void {
-    this.#cancelLook();
-    if (this.#isKilling || this.#isAlone || !this.#deadline) return;
-    const { clock } = this.#parts;
+  #checkDeadline(): void {
+    this.#cancelCheck();
+    if (this.#isKilling || this.#isSupervisorGone || !this.#deadline) return;
+    const { clock } = this.#options;
     const now = clock.now();
     const leftMs = Math.min(this.#deadline.monoMs - now.monoMs, this.#deadline.wallMs - now.wallMs);
     if (leftMs <= 0) void this.#kill();
-    else this.#cancelLook = clock.at(now.monoMs + Math.min(leftMs, lookMs), () => this.#look());
+    else this.#cancelCheck = clock.at(now.monoMs + Math.min(leftMs, checkMs), () => this.#checkDeadline());
   }
 
-  /** Until a newer word: a supervisor that wakes up may have been about to start a child. */
+  /** Kills until there is a newer deadline: a supervisor that resumes may have been about to start a child. */
   async #kill(): Promise<void> {
-    const { family, clock, tell } = this.#parts;
+    const { tree, clock, send } = this.#options;
     const { monoMs: startedMs } = clock.now();
     const missed = this.#deadline;
     this.#isKilling = true;
     const killed: number[] = [];
-    await killUntilGone(family, {
+    await killUntilGone(tree, {
       clock,
-      atLeastMs: birthMs,
-      isGivenUp: () =>
-        this.#isAlone || this.#deadline !== missed || clock.now().monoMs > startedMs + giveUpMs,
+      atLeastMs: startingMs,
+      shouldGiveUp: () =>
+        this.#isSupervisorGone || this.#deadline !== missed || clock.now().monoMs > startedMs + giveUpMs,
       onKill: (pids) => killed.push(...pids),
     });
     this.#isKilling = false;
-    if (killed.length > 0) tell({ type: "killed", pids: killed, atMs: startedMs });
-    this.#look();
+    if (killed.length > 0) send({ type: "killed", pids: killed, atMs: startedMs });
+    this.#checkDeadline();
   }
 }

@@ -1,37 +1,47 @@
 /**
- * The program of the watchdog: `node main.js MARKER SUPERVISOR_PID`. It reads from its stdin what the supervisor says, and
- * the end of its stdin is the end of the supervisor. Imports next to nothing, so that it stays small.
+ * The program of the watchdog: `node main.js MARKER SUPERVISOR_PID`. It reads the messages of the supervisor from stdin. The end
+ * of stdin means that the supervisor has ended. Imports as little as possible, to need little memory.
  */
 import { rmSync } from "node:fs";
-import { endProcess, ownPid, systemClock } from "../platform.ts";
-import { Family } from "../process/family.ts";
-import { procTable } from "../process/table.ts";
+import { systemClock } from "@tenure/base";
+import {
+  endProcess,
+  ignoreSignal,
+  ownArguments,
+  ownPid,
+  ownStdin,
+  ownStdout,
+  setTitle,
+} from "../platform.ts";
+import { procTable } from "../process/process-table.ts";
+import { ProcessTree } from "../process/process-tree.ts";
 import { Guard } from "./guard.ts";
 import { type FromWatchdog, messageReader, type ToWatchdog, toLine } from "./protocol.ts";
 
-const [, , marker = "", supervisor = ""] = process.argv;
-process.title = `tenure-watchdog of ${supervisor}`;
-// Whoever stops a whole service by signals (systemd does) must not stop this before what it watches over.
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+const [marker = "", supervisor = ""] = ownArguments;
+setTitle(`tenure-watchdog of ${supervisor}`);
+// A service manager such as systemd signals all processes of a service. The watchdog must outlive the processes that it guards.
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) ignoreSignal(signal);
 
-const tell = (message: FromWatchdog) => process.stdout.write(toLine(message));
-// The supervisor is dead; nobody need be told.
-process.stdout.on("error", () => {});
+const stdout = ownStdout();
+// The supervisor is dead, and does not need the message.
+stdout.on("error", () => {});
+const send = (message: FromWatchdog) => stdout.write(toLine(message));
 
 const guard = new Guard({
-  family: new Family({
+  tree: new ProcessTree({
     marker,
     table: procTable(),
     supervisor: Number(supervisor),
-    spared: () => [ownPid],
+    excluded: () => [ownPid],
   }),
   clock: systemClock,
-  tell,
-  remove: (folder) => rmSync(folder, { recursive: true, force: true }),
-  end: () => endProcess(0),
+  send,
+  removeFolder: (path) => rmSync(path, { recursive: true, force: true }),
+  exit: () => endProcess(0),
 });
 
-const hear = messageReader<ToWatchdog>((message) => guard.hear(message));
-const onEnd = () => void guard.supervisorEnded();
-process.stdin.setEncoding("utf8").on("data", hear).once("end", onEnd).once("error", onEnd);
-tell({ type: "ready" });
+const read = messageReader<ToWatchdog>((message) => guard.onMessage(message));
+const onEnd = () => void guard.onSupervisorEnd();
+ownStdin().setEncoding("utf8").on("data", read).once("end", onEnd).once("error", onEnd);
+send({ type: "ready" });

@@ -1,33 +1,33 @@
-/** What the supervisor and its watchdog say to each other: words in lines, over a pipe each way. */
+/** The messages between the supervisor and its watchdog: lines of JSON, over one pipe in each direction. */
 import type { Instant } from "@tenure/base";
 
 export type ToWatchdog =
-  /** There may be a child; without a newer word it must be dead by then, on whichever clock that is sooner. */
+  /** Kill the child at this time, on whichever clock it comes first, unless a newer message arrives. */
   | { readonly type: "deadline"; readonly at: Instant }
-  /** A folder to remove if the supervisor cannot do it any more. */
+  /** Remove this folder if the supervisor ends without doing so. */
   | { readonly type: "folder"; readonly path: string }
-  /** There is a process group to kill. */
+  /** This process group belongs to the child. */
   | { readonly type: "group"; readonly group: number }
-  /** Nothing is left of it, and its number may be somebody else's from now on. */
+  /** This process group is empty, and the system may reuse its number. */
   | { readonly type: "forget"; readonly group: number }
-  /** Nothing is left of the child: nothing to watch over until the next deadline. */
+  /** The child and its descendants have exited. There is nothing to guard until the next deadline. */
   | { readonly type: "idle" }
-  /** Say "ready" when you have heard all this. */
+  /** Answer "ready" after all messages before this one are handled. */
   | { readonly type: "ask" }
-  /** Nothing is left, and nothing will be started any more: go. */
+  /** Exit: no process is left, and no other child will be started. */
   | { readonly type: "done" };
 
 export type FromWatchdog =
-  /** All that was said before it was asked is heard. */
+  /** The watchdog is listening, and has handled all messages before the last "ask". */
   | { readonly type: "ready" }
-  /** The deadline passed without a newer one, and these were killed, at that monotonic time. */
+  /** The deadline passed without a newer one. The watchdog killed these processes, starting at that monotonic time. */
   | { readonly type: "killed"; readonly pids: readonly number[]; readonly atMs: number };
 
 export function toLine(message: ToWatchdog | FromWatchdog): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** Turns pieces of text into messages. What is no message is left out: both ends are of one version. */
+/** Turns pieces of text into messages. Does not validate them: both ends have the same version. */
 export function messageReader<Message>(onMessage: (message: Message) => void): (piece: string) => void {
   let partial = "";
   return (piece) => {

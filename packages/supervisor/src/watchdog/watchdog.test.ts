@@ -1,12 +1,19 @@
-/** A supervisor in a process of its own, built, that is killed, frozen or blocked: its child's tree must not outlive it. */
+/** A built supervisor in its own process that is killed, frozen or blocked. The process tree of its child must not outlive it. */
 import { afterEach, describe, expect, it } from "vitest";
 import { sendSignal } from "../platform.ts";
-import { type Host, hardDeadlineMs, isReady, shortTimings, startHost } from "../testing/host.ts";
-import { alive, uniqueSeconds, until } from "../testing/real.ts";
+import {
+  type Host,
+  hardDeadlineMs,
+  isReady,
+  renewDeadlineMs,
+  shortTimings,
+  startHost,
+} from "../testing/host.ts";
+import { mentioning, pidsOf, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
 
 const hosts: Host[] = [];
 
-/** A child that ignores SIGTERM, with a grandchild, a daemon, and one that cleared its environment. */
+/** A child that ignores SIGTERM, with descendants: one in its group, a daemon, and one with an empty environment. */
 function tree(): { name: string; supervisor: object } {
   const name = uniqueSeconds();
   const script =
@@ -19,113 +26,117 @@ async function startTree(extra: object = {}, election: object = shortTimings) {
   const { name, supervisor } = tree();
   const host = startHost({ ...supervisor, ...extra }, election);
   hosts.push(host);
-  await host.heard(isReady);
-  await until(() => alive(name).length >= 6);
+  await host.event(isReady);
+  await until(() => sleepers(name).length === 5);
   return { name, host };
 }
 
 /** The pids of the watchdogs of a supervisor. */
 function watchdogsOf({ pid }: Host): number[] {
-  return alive(`tenure-watchdog of ${pid}`).map((line) => Number.parseInt(line, 10));
+  return pidsOf(`tenure-watchdog of ${pid}`);
 }
 
 afterEach(async () => {
-  for (const { pid, exitCode } of hosts.splice(0)) {
-    sendSignal(pid, "SIGKILL");
-    await exitCode;
-    await until(() => alive(`tenure-watchdog of ${pid}`).length === 0);
+  for (const host of hosts.splice(0)) {
+    sendSignal(host.pid, "SIGKILL");
+    await host.exitCode;
+    await until(() => watchdogsOf(host).length === 0);
   }
 });
 
-describe("a supervisor that is no more", () => {
+describe("a supervisor that dies", () => {
   it.each(["SIGKILL", "SIGSEGV"] as const)("%s: the whole tree is dead within a second", async (signal) => {
     const { name, host } = await startTree();
     sendSignal(host.pid, signal);
-    await until(() => alive(name).length === 0, 1_000);
+    await until(() => mentioning(name).length === 0, 1_000);
   });
 
-  it("killed right after its child was started", async () => {
+  it("right after it started its child leaves no process", async () => {
     const { name, supervisor } = tree();
     const host = startHost({ ...supervisor, ready: "spawn" });
     hosts.push(host);
-    await host.heard(({ type }) => type === "started");
+    await host.event(({ type }) => type === "started");
     sendSignal(host.pid, "SIGKILL");
     await host.exitCode;
     await until(() => watchdogsOf(host).length === 0, 5_000);
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
   });
 });
 
 describe("a supervisor that does not run", () => {
-  it("stopped by SIGSTOP: the tree is dead before its hard deadline, and it says so when it wakes up", async () => {
+  it("because of SIGSTOP: the tree is dead before the hard deadline, and the supervisor reports it when it resumes", async () => {
     const { name, host } = await startTree();
-    await host.heard(({ event }) => event === "renewed");
+    await host.event(({ event }) => event === "renewed");
     const frozenMs = Date.now();
     sendSignal(host.pid, "SIGSTOP");
-    await until(() => alive(name).length === 0, 5_000);
-    // It was renewed at some time before.
+    await until(() => mentioning(name).length === 0, 5_000);
+    // The last renewal was before the freeze, so the hard deadline is less than this away.
     expect(Date.now() - frozenMs).toBeLessThan(hardDeadlineMs);
+    // Frozen between a renewal and the message to the watchdog, it would wake up while its term can still be renewed.
+    await until(() => Date.now() - frozenMs > renewDeadlineMs);
     sendSignal(host.pid, "SIGCONT");
-    await host.heard(({ code }) => code === "KilledByWatchdog");
-    const ended = await host.heard(({ event }) => event === "term-ended");
+    await host.event(({ code }) => code === "KilledByWatchdog");
+    const ended = await host.event(({ event }) => event === "term-ended");
     expect(ended).toMatchObject({ reason: "renew-deadline", released: false });
-    // It is a candidate like any other, and there is nobody else.
+    // It takes part in the election again, and there is no other candidate.
     await until(() => host.events.filter(isReady).length === 2);
   });
 
-  it("with a blocked event loop likewise", async () => {
+  it("because its event loop is blocked: the tree is dead before the hard deadline", async () => {
     const { name, host } = await startTree();
     sendSignal(host.pid, "SIGUSR1");
-    await host.heard(({ event }) => event === "blocked");
-    await until(() => alive(name).length === 0, hardDeadlineMs);
+    await host.event(({ event }) => event === "blocked");
+    await until(() => mentioning(name).length === 0, hardDeadlineMs);
   });
 });
 
 describe("a watchdog", () => {
-  it("that dies is replaced at once, and the other knows everything", async () => {
+  it("that dies is replaced at once by one that can kill the tree", async () => {
     const { name, host } = await startTree();
     const [first = 0] = watchdogsOf(host);
     sendSignal(first, "SIGKILL");
-    await host.heard(({ code }) => code === "Unguarded");
+    await host.event(({ code }) => code === "Unguarded");
     await until(() => watchdogsOf(host).some((pid) => pid !== first));
     sendSignal(host.pid, "SIGKILL");
-    await until(() => alive(name).length === 0, 1_500);
+    await until(() => mentioning(name).length === 0, 1_500);
   });
 
-  it("does not end by the signals that end a service, and goes with its supervisor", async () => {
+  it("ignores the signals that stop a service, and exits with its supervisor", async () => {
     const { host } = await startTree();
     const [watchdog = 0] = watchdogsOf(host);
+    const sentMs = Date.now();
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) sendSignal(watchdog, signal);
-    await host.heard(({ event, atMs }) => event === "renewed" && atMs > Date.now() - 50);
+    await host.event(({ event, atMs }) => event === "renewed" && atMs > sentMs);
     expect(watchdogsOf(host)).toEqual([watchdog]);
     sendSignal(host.pid, "SIGTERM");
     expect(await host.exitCode).toBe(1);
+    expect(host.events.filter(({ code }) => code === "Unguarded")).toEqual([]);
     expect(watchdogsOf(host)).toEqual([]);
   });
 });
 
 describe("a supervisor that lost its term", () => {
-  it("kills the tree before the hard deadline, and releases nothing", async () => {
+  it("kills the tree before the hard deadline, and does not release the lease", async () => {
     const { name, host } = await startTree();
     sendSignal(host.pid, "SIGUSR2");
-    const lost = await host.heard(({ event }) => event === "lost");
-    await host.heard(({ type }) => type === "stopped");
-    expect(alive(name)).toEqual([]);
-    const killing = await host.heard(({ type }) => type === "killing");
+    const lost = await host.event(({ event }) => event === "lost");
+    await host.event(({ type }) => type === "stopped");
+    expect(mentioning(name)).toEqual([]);
+    const killing = await host.event(({ type }) => type === "killing");
     expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
-    expect(await host.heard(({ event }) => event === "term-ended")).toMatchObject({ released: false });
+    expect(await host.event(({ event }) => event === "term-ended")).toMatchObject({ released: false });
     expect(host.phases()).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
   });
 
-  it("while its child was stopping on purpose: the rules of a loss hold", async () => {
+  it("while its child was stopping on purpose kills the tree before the hard deadline too", async () => {
     const { name, host } = await startTree({ stopTimeoutMs: 60_000 });
     sendSignal(host.pid, "SIGTERM");
-    await host.heard(({ type }) => type === "stopping");
+    await host.event(({ type }) => type === "stopping");
     sendSignal(host.pid, "SIGUSR2");
-    const lost = await host.heard(({ event }) => event === "lost");
-    await host.heard(({ type }) => type === "stopped");
-    expect(alive(name)).toEqual([]);
-    const killing = await host.heard(({ type }) => type === "killing");
+    const lost = await host.event(({ event }) => event === "lost");
+    await host.event(({ type }) => type === "stopped");
+    expect(mentioning(name)).toEqual([]);
+    const killing = await host.event(({ type }) => type === "killing");
     expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
     expect(await host.exitCode).toBe(1);
     expect(host.events.filter(({ event }) => event === "released")).toEqual([]);

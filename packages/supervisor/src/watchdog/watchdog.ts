@@ -1,53 +1,51 @@
 /**
- * The supervisor's end of its watchdog. Knows everything that the watchdog must know, so that another one can be put in its
- * place at any time; one that dies is replaced at once.
+ * The supervisor's side of the watchdog: starts the process and sends it messages. It keeps all that the watchdog must know, so
+ * that a watchdog that dies is replaced at once.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Clock, Instant } from "@tenure/base";
-import { inWords, SupervisorError } from "../errors.ts";
-import { inheritedEnvironment, ownPid } from "../platform.ts";
-import { sleep } from "../process/kill.ts";
+import { after, Backoff, type Clock, first, type Instant, messageOf, sleep } from "@tenure/base";
+import { SupervisorError } from "../errors.ts";
+import { inheritedEnvironment, nodeProgram, ownPid } from "../platform.ts";
 import { type FromWatchdog, messageReader, type ToWatchdog, toLine } from "./protocol.ts";
 
-export interface WatchdogParts {
+export interface WatchdogOptions {
   readonly marker: string;
   readonly clock: Clock;
   readonly onError: (error: Error) => void;
-  /** It killed the child, because we did not in time. */
+  /** The watchdog killed the child, because the supervisor did not do so in time. */
   readonly onKilled: (pids: readonly number[], atMs: number) => void;
-  /** It died, and there was no other in time. */
+  /** The watchdog died, and no other was ready in time. */
   readonly onUnguarded: () => void;
-  /** How it is started. @default this Node, with as little memory as it can do with */
+  /** The command that starts the watchdog. @default this Node, with as little memory as possible */
   readonly argv?: readonly string[];
 }
 
-/** A small heap and one thread to clean it: it sleeps all its life. */
+/** A small heap, and one thread for garbage collection. The watchdog is idle most of the time. */
 const frugalFlags = ["--max-old-space-size=16", "--max-semi-space-size=1", "--v8-pool-size=1"];
-/** A watchdog that says nothing for so long will not. */
-const readyWithinMs = 10_000;
-/** So long a child may run without a watchdog. */
+/** How long to wait for an answer of the watchdog. */
+const answerWithinMs = 10_000;
+/** How long a child may run without a watchdog. */
 const replacedWithinMs = 5_000;
-/** It has nothing left to do; one that does not go (somebody stopped it) is made to. */
-const goneWithinMs = 2_000;
-/** A watchdog that cannot live is not started as fast as the machine can: after 250 ms, 500 ms … 30 s. */
-const firstAgainMs = 250;
-const longestAgainMs = 30_000;
+/** How long the watchdog may take to exit. It has nothing left to do then; a stopped one (SIGSTOP) is killed. */
+const exitWithinMs = 2_000;
+/** The pauses before a watchdog is started again that died before it was ready. */
+const backoff = { firstMs: 250, mostMs: 30_000, jitter: 0 };
 
 export class Watchdog {
-  readonly #parts: WatchdogParts;
+  readonly #options: WatchdogOptions;
+  readonly #backoff = new Backoff(backoff, () => 0);
   #process: ChildProcess | undefined;
   #isReady = false;
   #isClosed = false;
-  #againMs = firstAgainMs;
   #folder: string | undefined;
   #deadline: Instant | undefined;
   readonly #groups = new Set<number>();
-  readonly #waiting = new Set<() => void>();
+  readonly #onReady = new Set<() => void>();
 
-  constructor(parts: WatchdogParts) {
-    this.#parts = parts;
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
   }
 
   get pid(): number | undefined {
@@ -62,153 +60,149 @@ export class Watchdog {
     if (!this.#process && !this.#isClosed) this.#spawn();
   }
 
-  /** Resolves when there is one that listens; with false when there is none in time. */
-  async ready(withinMs = readyWithinMs): Promise<boolean> {
+  /** Resolves with true when a watchdog is listening, or with false if there is none in time. */
+  async ready(withinMs = answerWithinMs): Promise<boolean> {
     return this.#isReady || this.#nextReady(withinMs);
   }
 
   /**
-   * Resolves when all that was said so far is heard: one that was killing for an older deadline has stopped, and does not
-   * take a new child for what is left of the last one. With false when it does not answer in time.
+   * Resolves with true when the watchdog has handled all messages so far. A watchdog that was killing because of an older
+   * deadline has stopped by then, and does not kill a new child. Resolves with false if it does not answer in time.
    */
-  async heard(withinMs = readyWithinMs): Promise<boolean> {
-    this.#tell({ type: "ask" });
+  async acknowledged(withinMs = answerWithinMs): Promise<boolean> {
+    this.#send({ type: "ask" });
     return this.#nextReady(withinMs);
   }
 
   async #nextReady(withinMs: number): Promise<boolean> {
-    const { clock } = this.#parts;
-    let isTold = false;
-    let cancel = () => {};
     let onReady = () => {};
-    await new Promise<void>((resolve) => {
-      onReady = () => {
-        isTold = true;
-        resolve();
-      };
-      this.#waiting.add(onReady);
-      cancel = clock.at(clock.now().monoMs + withinMs, resolve);
+    const ready = new Promise<void>((resolve) => {
+      onReady = resolve;
     });
-    cancel();
-    this.#waiting.delete(onReady);
-    return isTold;
+    this.#onReady.add(onReady);
+    const what = await first(this.#options.clock, { ready, late: withinMs });
+    this.#onReady.delete(onReady);
+    return what === "ready";
   }
 
-  /** Is removed when we are no more. */
+  /** The watchdog removes this folder if the supervisor cannot. */
   setFolder(path: string): void {
     this.#folder = path;
-    this.#tell({ type: "folder", path });
+    this.#send({ type: "folder", path });
   }
 
-  /** By then the child must be dead, unless a newer word comes. */
+  /** The watchdog kills the child at this time, unless a newer message arrives. */
   setDeadline(at: Instant): void {
     this.#deadline = at;
-    this.#tell({ type: "deadline", at });
+    this.#send({ type: "deadline", at });
   }
 
   addGroup(group: number): void {
     this.#groups.add(group);
-    this.#tell({ type: "group", group });
+    this.#send({ type: "group", group });
   }
 
-  /** Nothing is left of it. */
+  /** Call this when the group is empty. */
   forgetGroup(group: number): void {
     this.#groups.delete(group);
-    this.#tell({ type: "forget", group });
+    this.#send({ type: "forget", group });
   }
 
-  /** Nothing is left of the child. */
+  /** Call this when the child and its descendants have exited. */
   idle(): void {
     this.#deadline = undefined;
     this.#groups.clear();
-    this.#tell({ type: "idle" });
+    this.#send({ type: "idle" });
   }
 
-  /** Only when nothing is left and nothing will be started. */
+  /** Ends the watchdog. Call this only when no process is left and no other child will be started. */
   async close(): Promise<void> {
     const child = this.#process;
     this.#isClosed = true;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
-    this.#tell({ type: "done" });
+    const exited = new Promise<void>((resolve) => void child.once("exit", () => resolve()));
+    this.#send({ type: "done" });
     child.stdin?.end();
-    const { clock } = this.#parts;
-    const cancel = clock.at(clock.now().monoMs + goneWithinMs, () => child.kill("SIGKILL"));
-    await ended;
+    const cancel = after(this.#options.clock, exitWithinMs, () => child.kill("SIGKILL"));
+    await exited;
     cancel();
   }
 
   #spawn(): void {
-    const [command = "", ...args] = this.#parts.argv ?? [process.execPath, ...frugalFlags, programFile()];
+    const [command = "", ...args] = this.#options.argv ?? [nodeProgram, ...frugalFlags, programFile()];
     try {
-      const child = spawn(command, [...args, this.#parts.marker, String(ownPid)], {
-        // A session of its own: neither Ctrl-C nor a signal to our group reaches it.
+      const child = spawn(command, [...args, this.#options.marker, String(ownPid)], {
+        // Its own session: neither Ctrl-C nor a signal to the supervisor's group reaches it.
         detached: true,
         stdio: ["pipe", "pipe", "ignore"],
-        env: leanEnvironment(),
+        env: minimalEnvironment(),
         cwd: "/",
       });
       this.#process = child;
-      this.#listen(child);
+      this.#connect(child);
     } catch (error) {
-      this.#ended(undefined, inWords(error));
+      this.#onEnd(undefined, messageOf(error));
     }
   }
 
-  #listen(child: ChildProcess): void {
-    child.once("error", (error) => this.#ended(child, error.message));
-    child.once("exit", (code, signal) => this.#ended(child, `it ended with ${signal ?? code}`));
+  #connect(child: ChildProcess): void {
+    child.once("error", (error) => this.#onEnd(child, error.message));
+    child.once("exit", (code, signal) =>
+      this.#onEnd(child, signal ? `it was killed by ${signal}` : `it exited with code ${code}`),
+    );
     child.stdin?.on("error", () => {});
     child.stdout?.on("error", () => {});
-    const read = messageReader<FromWatchdog>((message) => this.#heard(child, message));
+    const read = messageReader<FromWatchdog>((message) => this.#onMessage(child, message));
     child.stdout?.setEncoding("utf8").on("data", read);
-    // Written before it listens, read as soon as it does.
-    if (this.#folder !== undefined) this.#tell({ type: "folder", path: this.#folder });
-    if (this.#deadline) this.#tell({ type: "deadline", at: this.#deadline });
-    for (const group of this.#groups) this.#tell({ type: "group", group });
+    // The pipe holds these messages until the watchdog reads them.
+    if (this.#folder !== undefined) this.#send({ type: "folder", path: this.#folder });
+    if (this.#deadline) this.#send({ type: "deadline", at: this.#deadline });
+    for (const group of this.#groups) this.#send({ type: "group", group });
   }
 
-  #heard(child: ChildProcess, message: FromWatchdog): void {
+  #onMessage(child: ChildProcess, message: FromWatchdog): void {
     if (child !== this.#process) return;
     if (message.type === "killed") {
-      this.#parts.onKilled(message.pids, message.atMs);
+      this.#options.onKilled(message.pids, message.atMs);
       return;
     }
     this.#isReady = true;
-    for (const resolve of this.#waiting) resolve();
+    for (const onReady of this.#onReady) onReady();
   }
 
-  #ended(child: ChildProcess | undefined, why: string): void {
+  #onEnd(child: ChildProcess | undefined, why: string): void {
     if (child !== this.#process || this.#isClosed) return;
+    const { clock, onError, onUnguarded } = this.#options;
     const wasReady = this.#isReady;
     this.#process = undefined;
     this.#isReady = false;
-    this.#parts.onError(
-      new SupervisorError("Unguarded", `The watchdog is gone (${why}); another one is being started.`),
+    onError(
+      new SupervisorError("Unguarded", `The watchdog ended (${why}); the supervisor starts another one.`),
     );
-    if (wasReady) {
-      void this.ready(replacedWithinMs).then((isReady) => {
-        if (!isReady && !this.#isClosed) this.#parts.onUnguarded();
-      });
+    if (!wasReady) {
+      void sleep(clock, this.#backoff.next()).then(() => this.start());
+      return;
     }
-    if (wasReady) this.#spawn();
-    else void sleep(this.#parts.clock, this.#againMs).then(() => this.start());
-    this.#againMs = wasReady ? firstAgainMs : Math.min(this.#againMs * 2, longestAgainMs);
+    this.#backoff.reset();
+    void this.ready(replacedWithinMs).then((isReady) => {
+      if (!isReady && !this.#isClosed) onUnguarded();
+    });
+    this.#spawn();
   }
 
-  #tell(message: ToWatchdog): void {
+  #send(message: ToWatchdog): void {
     if (this.#process?.stdin?.writable) this.#process.stdin.write(toLine(message));
   }
 }
 
-/** The built program: beside this file, or, for tests on the sources, in dist. */
+/** The built program: beside this file or, for tests that run on the sources, in dist. */
 function programFile(): string {
   const here = fileURLToPath(new URL("./main.js", import.meta.url));
   return existsSync(here) ? here : fileURLToPath(new URL("../../dist/watchdog/main.js", import.meta.url));
 }
 
-/** NODE_OPTIONS is for programs that work (inspectors, agents). */
-function leanEnvironment(): Record<string, string | undefined> {
+/** Without NODE_OPTIONS, which would load inspectors and agents into the watchdog. */
+function minimalEnvironment(): Record<string, string | undefined> {
   const { LD_LIBRARY_PATH, TZ } = inheritedEnvironment();
   return { LD_LIBRARY_PATH, TZ };
 }

@@ -1,37 +1,37 @@
-/** What follows when a child is gone, or did not come to be: one place for the decision, as a pure table. */
+/** What the supervisor does after a child ended or could not be started, as a pure table. */
 import type { ChildExit } from "./events.ts";
 import type { OnExit } from "./options.ts";
 
-/** How a child's stint ended. Nothing is left of it when this is asked. */
-export type StintEnd =
+/** Why a child ended. By then the child and its descendants have exited. */
+export type ChildEnd =
   /** The term ended, on purpose or by loss. */
   | { readonly type: "term-ended" }
-  /** It could not be started at all; a shell would end with this code. */
+  /** The child could not be started. `exitCode` is what a shell would return. */
   | { readonly type: "not-spawned"; readonly why: string; readonly exitCode: number }
-  /** It did not become ready in time. */
+  /** The child did not become ready in time. */
   | { readonly type: "not-ready"; readonly why: string }
-  /** It ended by itself. */
+  /** The child exited by itself. */
   | { readonly type: "exited"; readonly why: string; readonly exit: ChildExit; readonly wasReady: boolean }
   | { readonly type: "unhealthy"; readonly why: string }
-  /** A gate cannot be opened: it works, and nobody reaches it. */
+  /** A gate cannot be opened, so no traffic reaches the child. */
   | { readonly type: "unreachable"; readonly why: string }
-  /** There is no watchdog, and none can be had. */
+  /** There is no watchdog, and none could be started. */
   | { readonly type: "unguarded"; readonly why: string };
 
 export type NextStep =
-  /** The term's work is over. */
+  /** The work of the term is over. */
   | "return"
-  /** As the restart policy says. */
+  /** Restart the child as the restart policy allows. */
   | "restart"
-  /** Leadership is given up, with a cool-down for others to win. */
+  /** Give up leadership, with a cool-down so that another replica can win. */
   | "give-up"
-  /** Leadership is released, as for any work that ended. */
+  /** Release leadership, as after any work that returns. */
   | "release"
-  /** The run ends with the child's exit code. */
+  /** End the run with the exit code of the child. */
   | "exit";
 
-/** `hasLed`: an earlier stint of this term became ready. */
-export function nextStep(end: StintEnd, onExit: OnExit, hasLed: boolean): NextStep {
+/** @param hasLed whether an earlier child of this term became ready */
+export function decideAfterEnd(end: ChildEnd, onExit: OnExit, hasLed: boolean): NextStep {
   switch (end.type) {
     case "term-ended":
       return "return";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type NextStep, nextStep, type StintEnd } from "./after.ts";
+import { type ChildEnd, decideAfterEnd, type NextStep } from "./child-end.ts";
 import type { OnExit } from "./options.ts";
 
 const exit = { code: 0, signal: undefined };
@@ -12,7 +12,7 @@ const ends = {
   unhealthy: { type: "unhealthy", why: "" },
   unguarded: { type: "unguarded", why: "" },
   unreachable: { type: "unreachable", why: "" },
-} satisfies Record<string, StintEnd>;
+} satisfies Record<string, ChildEnd>;
 
 const table: readonly [keyof typeof ends, hasLed: boolean, Record<OnExit, NextStep>][] = [
   ["term ended", false, { restart: "return", release: "return", exit: "return" }],
@@ -30,10 +30,10 @@ const table: readonly [keyof typeof ends, hasLed: boolean, Record<OnExit, NextSt
   ["unguarded", true, { restart: "give-up", release: "give-up", exit: "give-up" }],
 ];
 
-describe("what follows the end of a child", () => {
+describe("decideAfterEnd", () => {
   it.each(table)("%s, has led before: %s", (end, hasLed, steps) => {
     for (const [onExit, step] of Object.entries(steps)) {
-      expect([onExit, nextStep(ends[end], onExit as OnExit, hasLed)]).toEqual([onExit, step]);
+      expect([onExit, decideAfterEnd(ends[end], onExit as OnExit, hasLed)]).toEqual([onExit, step]);
     }
   });
 });

@@ -1,12 +1,12 @@
+import { settle, VirtualClock } from "@tenure/base/virtual-clock";
 import { describe, expect, it } from "vitest";
-import type { Gate } from "./gate.ts";
-import { closeWithinMs, Gatekeeper } from "./gatekeeper.ts";
-import type { TermLike } from "./office.ts";
-import { settle, VirtualClock } from "./testing/virtual-clock.ts";
+import type { SupervisedTerm } from "./election-seam.ts";
+import type { SupervisedGate } from "./gates.ts";
+import { closeWithinMs, Gates } from "./gates.ts";
 
-const term = {} as TermLike;
+const term = {} as SupervisedTerm;
 
-function newKeeper() {
+function newGates() {
   const clock = new VirtualClock();
   const log: string[] = [];
   const errors: string[] = [];
@@ -29,43 +29,43 @@ function newKeeper() {
       log.push("close");
       if (this.fails === "close") await new Promise(() => {});
     },
-  } satisfies Gate & Record<string, unknown>;
-  const keeper = new Gatekeeper([gate], clock, (error) => errors.push(error.message));
-  return { clock, log, errors, held, gate, keeper };
+  } satisfies SupervisedGate & Record<string, unknown>;
+  const gates = new Gates([gate], clock, (error) => errors.push(error.message));
+  return { clock, log, errors, held, gate, gates };
 }
 
-describe("Gatekeeper", () => {
-  it("opens, re-checks while open, closes once", async () => {
-    const { keeper, log } = newKeeper();
-    keeper.renewed(term);
-    keeper.open(term);
+describe("Gates", () => {
+  it("open, are re-checked while open, and close once", async () => {
+    const { gates, log } = newGates();
+    gates.renewed(term);
+    gates.open(term);
     await settle();
-    keeper.renewed(term);
-    await keeper.close();
-    await keeper.close();
-    keeper.renewed(term);
+    gates.renewed(term);
+    await gates.close();
+    await gates.close();
+    gates.renewed(term);
     expect(log).toEqual(["opening", "open", "renewed", "close"]);
   });
 
-  it("closes at once what is still being opened, and again when it is open after all", async () => {
-    const { keeper, log, gate, held } = newKeeper();
+  it("close a gate at once that is still opening, and again when it is open", async () => {
+    const { gates, log, gate, held } = newGates();
     gate.isHeld = true;
-    keeper.open(term);
+    gates.open(term);
     await settle();
-    const closing = keeper.close();
+    const closing = gates.close();
     expect(log).toEqual(["opening", "close"]);
     held[0]?.();
     await closing;
     expect(log).toEqual(["opening", "close", "open", "close"]);
   });
 
-  it("opens anew only after the last close", async () => {
-    const { keeper, log, gate, held } = newKeeper();
+  it("open again only after the last close", async () => {
+    const { gates, log, gate, held } = newGates();
     gate.isHeld = true;
-    keeper.open(term);
+    gates.open(term);
     await settle();
-    void keeper.close();
-    keeper.open(term);
+    void gates.close();
+    gates.open(term);
     await settle();
     expect(log).toEqual(["opening", "close"]);
     gate.isHeld = false;
@@ -74,13 +74,13 @@ describe("Gatekeeper", () => {
     expect(log.slice(-2)).toEqual(["opening", "open"]);
   });
 
-  it("reports what fails, and goes on", async () => {
-    const { keeper, errors, gate } = newKeeper();
+  it("report failures and go on", async () => {
+    const { gates, errors, gate } = newGates();
     gate.fails = "open";
-    keeper.open(term);
+    gates.open(term);
     await settle();
     gate.fails = "renewed";
-    keeper.renewed(term);
+    gates.renewed(term);
     await settle();
     expect(errors).toEqual([
       "Cannot open the gate label: forbidden",
@@ -88,13 +88,13 @@ describe("Gatekeeper", () => {
     ]);
   });
 
-  it("does not wait for ever for one that does not close", async () => {
-    const { keeper, errors, gate, clock } = newKeeper();
+  it("wait a limited time for a gate that does not close", async () => {
+    const { gates, errors, gate, clock } = newGates();
     gate.fails = "close";
-    keeper.open(term);
+    gates.open(term);
     await settle();
     let isClosed = false;
-    void keeper.close().then(() => {
+    void gates.close().then(() => {
       isClosed = true;
     });
     await clock.pass(closeWithinMs - 1);
@@ -104,9 +104,9 @@ describe("Gatekeeper", () => {
     expect(errors).toHaveLength(1);
   });
 
-  it("closes what nobody opened without a word", async () => {
-    const { keeper, log } = newKeeper();
-    await keeper.close();
+  it("do not close a gate that was never opened", async () => {
+    const { gates, log } = newGates();
+    await gates.close();
     expect(log).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The processes of this machine as Linux shows them under /proc. Where there is no /proc, `read` says so with undefined. */
+/** The processes of this machine, as Linux lists them under /proc. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 
 export interface ProcessRow {
@@ -6,14 +6,14 @@ export interface ProcessRow {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it was started, in the kernel's ticks: tells a process from a later one with the same pid. */
+  /** When the process started, in ticks of the kernel. Distinguishes it from a later process with the same pid. */
   readonly started: number;
 }
 
 export interface ProcessTable {
-  /** All that live. A process that has ended and was not waited for yet does not. */
+  /** All processes that run; zombies do not. Undefined if there is no /proc. */
   read(): readonly ProcessRow[] | undefined;
-  /** The environment that the program was started with, as far as we may see it. */
+  /** The environment that the program was started with. Undefined if this process may not read it. */
   environmentOf(pid: number): Buffer | undefined;
 }
 
@@ -23,7 +23,7 @@ export function procTable(folder = "/proc"): ProcessTable {
       const names = attempt(() => readdirSync(folder));
       const pids = names?.filter((name) => /^\d+$/.test(name));
       if (!pids || pids.length === 0) return undefined;
-      // One that has ended since has no file any more.
+      // A process that has exited since the listing has no file any more.
       return pids.flatMap((pid) => {
         const line = attempt(() => readShort(`${folder}/${pid}/stat`));
         return (line && parseStat(line)) || [];
@@ -33,24 +33,24 @@ export function procTable(folder = "/proc"): ProcessTable {
   };
 }
 
-/** One line of /proc/PID/stat; undefined for a process that does not run any more. */
+/** Parses one line of /proc/PID/stat. Undefined for a process that does not run any more. */
 export function parseStat(line: string): ProcessRow | undefined {
   const pid = Number.parseInt(line, 10);
-  // The name in parentheses may hold anything, also spaces and parentheses.
+  // The name in parentheses may contain anything, even spaces and parentheses.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const [state = "", parent, group, session] = fields;
   const threads = Number(fields[17]);
   const started = Number(fields[19] ?? Number.NaN);
   if (Number.isNaN(started)) return undefined;
-  // Z with threads: the first thread has ended and the others run on.
+  // Z with several threads: the first thread has exited and the others still run.
   if (state === "X" || (state === "Z" && threads <= 1)) return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), started };
 }
 
-/** A line of /proc/PID/stat is never longer. */
+/** Longer than any line of /proc/PID/stat. */
 const buffer = Buffer.alloc(4_096);
 
-/** Half the cost of readFileSync, and there may be thousands. */
+/** Costs half as much as readFileSync, and there may be thousands of processes. */
 function readShort(path: string): string {
   const file = openSync(path, "r");
   try {

@@ -1,10 +1,12 @@
-/** What the supervisor does about children that do not start, crash, or fall ill (B4, B7). */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+/** How the supervisor reacts to children that do not become ready, exit by themselves or fail their health checks. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parseReady } from "./check/parse.ts";
-import { alive, uniqueSeconds, until } from "./testing/real.ts";
+import { isRunning, mentioning, sleepers, uniqueSeconds, until } from "./testing/processes.ts";
 import { endRigs, newLeader, newRig } from "./testing/rig.ts";
 
 afterEach(endRigs);
@@ -13,47 +15,58 @@ const forever = "while :; do sleep 0.05; done";
 const folder = mkdtempSync(join(tmpdir(), "tenure-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("ready", () => {
+describe("a child is ready by", () => {
   const file = join(folder, "ready");
   writeFileSync(file, "of an earlier start");
-  const node = (code: string) => ({
-    command: process.execPath,
-    args: ["-e", `${code}; setInterval(() => {}, 1000)`],
+  /** A shell that waits for the file $GO before it runs the command. */
+  const shell = (command: string) => ({
+    args: ["-c", `echo not serving; until [ -e "$GO" ]; do sleep 0.01; done; ${command}; ${forever}`],
   });
+  const node = {
+    command: process.execPath,
+    args: [
+      "-e",
+      `console.log("not serving");
+      setInterval(() => require("fs").existsSync(process.env.GO) && process.send("ready"), 10)`,
+    ],
+  };
 
   it.each([
-    ["fd:3", { args: ["-c", `sleep 0.3; echo >&3; ${forever}`] }],
-    ["fd:7", { args: ["-c", `sleep 0.3; printf 'x\\n' >&7; ${forever}`] }],
-    ["ipc", node("setTimeout(() => process.send('ready'), 300)")],
-    ["log:^serv.ng$", { args: ["-c", `echo not serving; sleep 0.3; echo serving >&2; ${forever}`] }],
-    [`file:${file}`, { args: ["-c", `sleep 0.3; echo again > ${file}; ${forever}`] }],
-    [
-      `exec:test -e ${join(folder, "exec")}`,
-      { args: ["-c", `sleep 0.3; touch ${join(folder, "exec")}; ${forever}`] },
-    ],
+    ["fd:3", shell("echo >&3")],
+    ["fd:7", shell("printf 'x\\n' >&7")],
+    ["ipc", node],
+    ["log:^serv.ng$", shell("echo serving >&2")],
+    [`file:${file}`, shell(`echo again > ${file}`)],
+    [`exec:test -e ${join(folder, "exec")}`, shell(`touch ${join(folder, "exec")}`)],
   ])("%s", async (text, options) => {
-    const rig = newRig("", { ready: parseReady(text), ...options });
+    const go = join(folder, uniqueSeconds());
+    const rig = newRig("", { ready: parseReady(text), env: { GO: go }, ...options });
     rig.election.win();
+    await until(() => rig.text().includes("not serving"));
+    expect(rig.children.map(({ type }) => type)).toEqual(["started"]);
+    writeFileSync(go, "");
     await rig.ready();
-    const ready = rig.children.find(({ type }) => type === "ready");
-    expect(ready).toMatchObject({ tookMs: expect.any(Number) });
-    // Not before it said so.
-    expect((ready as { tookMs: number }).tookMs).toBeGreaterThan(250);
+    expect(rig.children.at(-1)).toMatchObject({ type: "ready", tookMs: expect.any(Number) });
     expect(rig.phases).toEqual(["pre-leader", "leader"]);
   });
 
-  it("http: when the server answers", async () => {
-    const code = `const http = require("http"); let n = 0; const s = http.createServer((q, r) => { r.statusCode = n++ < 2 ? 503 : 200; r.end() });
-      s.listen(${18_000 + (process.pid % 10_000)}, "127.0.0.1")`;
-    const rig = newRig("", {
-      ready: parseReady(`http://127.0.0.1:${18_000 + (process.pid % 10_000)}/ready`),
-      ...node(code),
-    });
+  it("http, when the server answers", async () => {
+    let answers = 0;
+    const server = createServer((_, response) => response.writeHead(answers++ < 2 ? 503 : 200).end());
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const rig = newRig(forever, { ready: parseReady(`http://127.0.0.1:${port}/ready`) });
     rig.election.win();
     await rig.ready();
+    server.close();
+    expect(answers).toBe(3);
   });
+});
 
-  it("a child that is not ready in time is stopped, and leadership given up with a cool-down", async () => {
+describe("a child that does not become ready", () => {
+  it("in time is stopped, and the replica gives up leadership with a cool-down", async () => {
+    const file = join(folder, uniqueSeconds());
+    writeFileSync(file, "of an earlier start");
     const name = uniqueSeconds();
     const rig = newRig(`sleep ${name}`, {
       ready: { kind: "file", path: file },
@@ -63,23 +76,21 @@ describe("ready", () => {
     rig.election.win();
     await until(() => rig.phases.includes("follower"));
     expect(rig.phases).toEqual(["pre-leader", "follower"]);
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
     expect(rig.children.at(-1)).toMatchObject({
       type: "gave-up",
       cooldownMs: 7_000,
-      why: expect.stringMatching(
-        /not ready within 300 ms: .* was there before the start and has not changed/,
-      ),
+      why: expect.stringMatching(/not ready within 300 ms: .* existed before the start and has not changed/),
     });
     await until(() => rig.election.log.includes("released"));
     expect(rig.election.log).toEqual(["step down 7s", "released"]);
   });
 
   it.each([
-    ["that ends before it is ready", { args: ["-c", "exit 0"], ready: { kind: "ipc" } as const }],
-    ["that is not there", { command: "/no/such/program" }],
-    ["that cannot be run", { command: "/etc/passwd" }],
-  ])("a child %s likewise", async (_, options) => {
+    ["exits", { args: ["-c", "exit 0"], ready: { kind: "ipc" } as const }],
+    ["does not exist", { command: "/no/such/program" }],
+    ["is not executable", { command: "/etc/passwd" }],
+  ])("because it %s makes the replica give up leadership", async (_, options) => {
     const rig = newRig("", options);
     rig.election.win();
     await until(() => rig.election.log.includes("released"));
@@ -88,12 +99,12 @@ describe("ready", () => {
   });
 });
 
-describe("a child that ends by itself", () => {
-  it("is restarted at once, then later, then leadership is given up", async () => {
+describe("a child that exits by itself", () => {
+  it("is restarted at once, then after a pause, then the replica gives up leadership", async () => {
     const rig = await newLeader("exit 4", { maxRestarts: 2 });
     await until(() => rig.election.log.includes("released"));
     expect(rig.children.filter(({ type }) => type === "restarting")).toMatchObject([
-      { delayMs: 0, restarts: 1, why: "the child ended with exit code 4" },
+      { delayMs: 0, restarts: 1, why: "the child exited with code 4" },
       { delayMs: 1_000, restarts: 2 },
     ]);
     expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(3);
@@ -106,16 +117,21 @@ describe("a child that ends by itself", () => {
     expect(rig.supervisor.status().child).toMatchObject({ restarts: 2, lastExit: { code: 4 } });
   });
 
-  it("takes what it left behind with it before the next is started", async () => {
-    const name = uniqueSeconds();
-    const rig = await newLeader(
-      `[ -e ${folder}/${name} ] && exec sh -c '${forever}'; touch ${folder}/${name}; setsid sleep ${name} & sleep 0.2; exit 1`,
-    );
-    await until(() => rig.children.some((event) => event.type === "started" && event.restarts === 1));
-    expect(alive(`sleep ${name}`)).toEqual([]);
+  it("leaves no process behind when the next child is started", async () => {
+    const file = join(folder, uniqueSeconds());
+    const leaveBehind = `setsid sh -c 'echo $$ > ${file}; exec sleep 1000' & until [ -s ${file} ]; do sleep 0.01; done`;
+    const rig = newRig(`[ -e ${file} ] || { ${leaveBehind}; exit 1; }; ${forever}`);
+    let wasRunning: boolean | undefined;
+    rig.supervisor.on("child", (event) => {
+      if (event.type !== "started" || event.restarts !== 1) return;
+      wasRunning = isRunning(Number(readFileSync(file, "utf8")));
+    });
+    rig.election.win();
+    await until(() => wasRunning !== undefined);
+    expect(wasRunning).toBe(false);
   });
 
-  it("release: leadership is released", async () => {
+  it("with onExit release: the lease is released", async () => {
     const rig = await newLeader("exit 0", { onExit: "release" });
     await until(() => rig.election.log.includes("released"));
     expect(rig.election.log).toEqual(["released"]);
@@ -127,14 +143,17 @@ describe("a child that ends by itself", () => {
     ["exit 42", { exitCode: 42, childExit: { code: 42, signal: undefined } }],
     ["kill -KILL $$", { exitCode: 137, childExit: { code: undefined, signal: "SIGKILL" } }],
     ["sleep 0.2 & exit 3", { exitCode: 3 }],
-  ])("exit: the run ends with its exit code after the release: %s", async (script, outcome) => {
-    const rig = await newLeader(script, { onExit: "exit" });
-    expect(await rig.outcome).toMatchObject(outcome);
-    expect(rig.election.log).toEqual(["released", "run over"]);
-    expect(rig.phases.at(-1)).toBe("terminating");
-  });
+  ])(
+    "with onExit exit: the lease is released and the run ends with the exit code of: %s",
+    async (script, outcome) => {
+      const rig = await newLeader(script, { onExit: "exit" });
+      expect(await rig.outcome).toMatchObject(outcome);
+      expect(rig.election.log).toEqual(["released", "run over"]);
+      expect(rig.phases.at(-1)).toBe("terminating");
+    },
+  );
 
-  it("exit: a program that is not there ends the run as a shell would", async () => {
+  it("with onExit exit: a program that does not exist ends the run with the exit code of a shell", async () => {
     const rig = newRig("", { command: "/no/such/program", onExit: "exit" });
     rig.election.win();
     expect(await rig.outcome).toMatchObject({
@@ -143,17 +162,17 @@ describe("a child that ends by itself", () => {
     });
   });
 
-  it("exit: a child that was stopped by a loss is no end of the run", async () => {
+  it("with onExit exit: a child that is stopped because of a loss does not end the run", async () => {
     const rig = await newLeader(forever, { onExit: "exit" });
-    rig.election.term?.lose(5_000);
+    rig.election.lose(5_000);
     await until(() => rig.election.log.includes("not released"));
     rig.election.win();
     await rig.ready(2);
   });
 });
 
-describe("health", () => {
-  it("a child that fails three checks in a row is stopped and started again", async () => {
+describe("a child with a health check", () => {
+  it("is restarted after three failures in a row", async () => {
     const sick = join(folder, uniqueSeconds());
     const rig = await newLeader(`trap 'echo stopping; exit 0' TERM; rm -f ${sick}; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
@@ -176,7 +195,7 @@ describe("health", () => {
     await until(() => rig.supervisor.status().child.healthy === true);
   });
 
-  it("one that stays unhealthy costs the leadership", async () => {
+  it("makes the replica give up leadership if it stays unhealthy", async () => {
     const rig = await newLeader(forever, {
       health: { check: { kind: "exec", argv: ["false"] }, periodMs: 20, timeoutMs: 5_000, threshold: 2 },
       maxRestarts: 1,
@@ -186,7 +205,7 @@ describe("health", () => {
     expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(2);
   });
 
-  it("a check that hangs does not outlive the term", async () => {
+  it("leaves no check behind when the term ends", async () => {
     const name = uniqueSeconds();
     const rig = await newLeader(forever, {
       health: {
@@ -195,9 +214,9 @@ describe("health", () => {
         timeoutMs: 60_000,
       },
     });
-    await until(() => alive(name).length > 0);
+    await until(() => sleepers(name).length > 0);
     rig.shutdown.abort();
     await rig.outcome;
-    expect(alive(name)).toEqual([]);
+    expect(mentioning(name)).toEqual([]);
   });
 });

@@ -1,12 +1,13 @@
-/** The supervisor's end, with a watchdog that is real or cannot be. */
+/** The supervisor's side, with a real watchdog or one that cannot be started. */
+import { systemClock } from "@tenure/base";
 import { afterEach, expect, it } from "vitest";
-import { randomId, sendSignal, systemClock } from "../platform.ts";
-import { until } from "../testing/real.ts";
-import { Watchdog, type WatchdogParts } from "./watchdog.ts";
+import { randomId, sendSignal } from "../platform.ts";
+import { until } from "../testing/processes.ts";
+import { Watchdog, type WatchdogOptions } from "./watchdog.ts";
 
 const watchdogs: Watchdog[] = [];
 
-function newWatchdog(parts: Partial<WatchdogParts> = {}) {
+function newWatchdog(options: Partial<WatchdogOptions> = {}) {
   const errors: Error[] = [];
   const log = { unguarded: 0 };
   const watchdog = new Watchdog({
@@ -17,7 +18,7 @@ function newWatchdog(parts: Partial<WatchdogParts> = {}) {
     onUnguarded: () => {
       log.unguarded += 1;
     },
-    ...parts,
+    ...options,
   });
   watchdogs.push(watchdog);
   return { watchdog, errors, log };
@@ -27,7 +28,7 @@ afterEach(async () => {
   await Promise.all(watchdogs.splice(0).map((watchdog) => watchdog.close()));
 });
 
-it("is ready when it listens, and gone when it is closed", async () => {
+it("is ready when it listens, and has exited when it is closed", async () => {
   const { watchdog, errors } = newWatchdog();
   watchdog.start();
   expect(watchdog.isReady).toBe(false);
@@ -38,33 +39,33 @@ it("is ready when it listens, and gone when it is closed", async () => {
   expect(errors).toEqual([]);
 });
 
-it("that cannot be started is not ready, and says why", async () => {
+it("that cannot be started is not ready, and reports why", async () => {
   const { watchdog, errors } = newWatchdog({ argv: ["/no/such/program"] });
   watchdog.start();
   expect(await watchdog.ready(300)).toBe(false);
   expect(errors[0]).toMatchObject({ code: "Unguarded", message: expect.stringMatching(/ENOENT/) });
 });
 
-it("that ends at once is tried again, ever more seldom", async () => {
+it("that exits at once is started again, after growing pauses", async () => {
   const { watchdog, errors } = newWatchdog({ argv: ["false"] });
   watchdog.start();
   await until(() => errors.length >= 3);
   expect(watchdog.isReady).toBe(false);
 });
 
-it("has heard when it says so, and has not while it stands still", async () => {
+it("acknowledges messages, but not while it is stopped", async () => {
   const { watchdog } = newWatchdog();
   watchdog.start();
   await watchdog.ready();
-  expect(await watchdog.heard()).toBe(true);
+  expect(await watchdog.acknowledged()).toBe(true);
   const { pid = 0 } = watchdog;
   sendSignal(pid, "SIGSTOP");
-  expect(await watchdog.heard(200)).toBe(false);
+  expect(await watchdog.acknowledged(200)).toBe(false);
   sendSignal(pid, "SIGCONT");
-  expect(await watchdog.heard()).toBe(true);
+  expect(await watchdog.acknowledged()).toBe(true);
 });
 
-it("that was stopped does not keep its supervisor from ending", async () => {
+it("that is stopped does not keep its supervisor from ending", async () => {
   const { watchdog } = newWatchdog();
   watchdog.start();
   await watchdog.ready();
@@ -81,7 +82,7 @@ it("that dies is replaced", async () => {
   const { pid = 0 } = watchdog;
   sendSignal(pid, "SIGKILL");
   await until(() => errors.length === 1);
-  // Not after a while: there is another one already.
+  // At once, without a pause.
   expect([undefined, pid]).not.toContain(watchdog.pid);
   await until(() => watchdog.isReady);
   expect(errors).toHaveLength(1);

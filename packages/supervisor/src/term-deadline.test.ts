@@ -1,13 +1,13 @@
-/** How long a child may take to stop, and until when it may work: the numbers, without a watchdog that would mend them. */
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { describe, expect, it } from "vitest";
-import { type Crew, deadlineOf, tellDeadline, timeToStopMs } from "./crew.ts";
-import type { TermLike } from "./office.ts";
-import { VirtualClock } from "./testing/virtual-clock.ts";
+import type { SupervisedTerm } from "./election-seam.ts";
+import type { RunContext } from "./run-context.ts";
+import { deadlineOf, publishDeadline, timeToStopMs } from "./term-deadline.ts";
 
 const aborted = AbortSignal.abort();
 const notAborted = new AbortController().signal;
 
-function termWith(remainingMs: number, signals: { lost?: boolean; expired?: boolean } = {}): TermLike {
+function termWith(remainingMs: number, signals: { lost?: boolean; expired?: boolean } = {}): SupervisedTerm {
   return {
     identity: "a",
     token: 7n,
@@ -19,21 +19,21 @@ function termWith(remainingMs: number, signals: { lost?: boolean; expired?: bool
   };
 }
 
-const crew = { options: { stopTimeoutMs: 25_000, killMarginMs: 500 } } as Crew;
+const context = { options: { stopTimeoutMs: 25_000, killMarginMs: 500 } } as RunContext;
 
 describe("timeToStopMs", () => {
   it.each([
-    ["on purpose: the stop timeout, however little is left of the lease", termWith(2_000), 25_000],
+    ["on purpose: the stop timeout, however little of the lease remains", termWith(2_000), 25_000],
     [
-      "lost: what is left, less the margin, and a little before the watchdog",
+      "lost: the remaining time less the kill margin, and 25 ms before the watchdog",
       termWith(4_000, { lost: true }),
       3_475,
     ],
-    ["lost with less left than the margin: nothing", termWith(400, { lost: true }), 0],
-    ["expired: nothing", termWith(4_000, { lost: true, expired: true }), 0],
-    ["run out unseen, because this process was frozen: nothing", termWith(0), 0],
+    ["lost with less time than the kill margin: 0", termWith(400, { lost: true }), 0],
+    ["expired: 0", termWith(4_000, { lost: true, expired: true }), 0],
+    ["ran out while this process was frozen: 0", termWith(0), 0],
   ])("%s", (_, term, ms) => {
-    expect(timeToStopMs(crew, term)).toBe(ms);
+    expect(timeToStopMs(context, term)).toBe(ms);
   });
 });
 
@@ -44,7 +44,7 @@ describe("deadlineOf", () => {
     expect(deadlineOf(termWith(3_000), clock)).toEqual({ monoMs: monoMs + 3_000, wallMs: wallMs + 3_000 });
   });
 
-  it("is never too late, also when this process is frozen between its two questions", () => {
+  it("is never too late, even if this process is frozen while it is computed", () => {
     const endMs = 11_000;
     let nowMs = 1_000;
     const thenFreeze = <T>(answer: T): T => {
@@ -57,18 +57,18 @@ describe("deadlineOf", () => {
   });
 });
 
-it("the watchdog is told the deadline less the time to kill, the child all of it", async () => {
+it("publishDeadline sends the deadline less the kill margin to the watchdog, and the whole deadline to the child", async () => {
   const clock = new VirtualClock();
-  const told: unknown[] = [];
+  const published: unknown[] = [];
   const whole = {
-    ...crew,
+    ...context,
     clock,
-    watchdog: { setDeadline: (at: unknown) => told.push(at) },
-    deadlineFile: { write: async (at: unknown, token: bigint) => void told.push(at, token) },
-  } as unknown as Crew;
-  await tellDeadline(whole, termWith(3_000));
+    watchdog: { setDeadline: (at: unknown) => published.push(at) },
+    deadlineFile: { write: async (at: unknown, token: bigint) => void published.push(at, token) },
+  } as unknown as RunContext;
+  await publishDeadline(whole, termWith(3_000));
   const { monoMs, wallMs } = clock.now();
-  expect(told).toEqual([
+  expect(published).toEqual([
     { monoMs: monoMs + 2_500, wallMs: wallMs + 2_500 },
     { monoMs: monoMs + 3_000, wallMs: wallMs + 3_000 },
     7n,

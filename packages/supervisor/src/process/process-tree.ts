@@ -1,50 +1,53 @@
 /**
- * Everything that a child has brought into the world and that still lives.
+ * The process tree of a child: every process that belongs to the child and still runs.
  *
- * A process is of the family if it is in the child's process group or session, if the marker is in the environment that it
- * was started with (inherited over fork, setsid and exec), if it is in a session of such a one, if its parent is of the
- * family, if it was seen as such before, or, where we are the first process of a container, if it is an orphan that was given
- * to us.
+ * A process belongs to the tree if one of these holds:
+ * - it is in the process group or the session of the child;
+ * - its initial environment contains the marker, which is inherited through fork, setsid and exec;
+ * - it is in the session of a process with the marker;
+ * - its parent belongs to the tree;
+ * - an earlier scan found that it belongs to the tree;
+ * - the supervisor is PID 1 of a container, and the process is an orphan that was reparented to it.
  *
- * Does not find a process that cleared its environment AND left the session AND lost all its parents before anybody looked.
- * Without /proc only the process group is known.
+ * Does not find a process that cleared its environment AND left the session AND lost all its parents before the first scan.
+ * Without /proc it knows only the process group.
  */
 import { type Delivery, sendSignal } from "../platform.ts";
-import type { ProcessRow, ProcessTable } from "./table.ts";
+import type { ProcessRow, ProcessTable } from "./process-table.ts";
 
-/** Carries the marker to all descendants. */
+/** The environment variable that carries the marker to all descendants. */
 export const markerVariable = "TENURE_CHILD_MARKER";
 
-export interface FamilyParts {
-  /** A text that stands in the environment of every member. */
+interface ProcessTreeOptions {
+  /** A text that every process of the tree inherits in its environment. */
   readonly marker: string;
   readonly table: ProcessTable;
-  /** The pid of the supervisor. It and its ancestors are never members. */
+  /** The pid of the supervisor. The supervisor and its ancestors never belong to the tree. */
   readonly supervisor: number;
-  /** Never members either: the watchdog. */
-  readonly spared: () => readonly number[];
+  /** Pids that never belong to the tree: the watchdog. */
+  readonly excluded: () => readonly number[];
   readonly send?: (pid: number, signal: NodeJS.Signals | 0) => Delivery;
 }
 
-export class Family {
-  readonly #parts: FamilyParts;
-  readonly #send: NonNullable<FamilyParts["send"]>;
+export class ProcessTree {
+  readonly #options: ProcessTreeOptions;
+  readonly #send: NonNullable<ProcessTreeOptions["send"]>;
   readonly #groups = new Set<number>();
-  /** Of those who carry the marker, as of the last look. Only the family makes sessions there. */
+  /** The sessions of the processes with the marker, as of the last scan. Only the tree creates processes in them. */
   #sessions = new Set<number>();
-  /** Seen before, by pid and start. */
+  /** The processes of the last scan, by pid, with their start time. */
   #known = new Map<number, number>();
 
-  constructor(parts: FamilyParts) {
-    this.#parts = parts;
-    this.#send = parts.send ?? sendSignal;
+  constructor(options: ProcessTreeOptions) {
+    this.#options = options;
+    this.#send = options.send ?? sendSignal;
   }
 
   addGroup(group: number): void {
     this.#groups.add(group);
   }
 
-  /** Its number may belong to somebody else from now on. */
+  /** Call this when the group is empty: the system may give its number to another group. */
   forgetGroup(group: number): void {
     this.#groups.delete(group);
   }
@@ -53,14 +56,14 @@ export class Family {
     return [...this.#groups];
   }
 
-  /** The pids of all members. Where they cannot be listed: the groups that are not empty, as negative numbers. */
+  /** The pids of all processes of the tree. Without /proc: the groups that are not empty, as negative numbers. */
   find(): number[] {
-    return this.#look().map(({ pid }) => pid);
+    return this.#scan().map(({ pid }) => pid);
   }
 
-  /** To every group at once, then to each member outside of them; one signal after the other. */
+  /** Sends each signal to every group, then to each process outside of the groups. */
   signal(...signals: NodeJS.Signals[]): void {
-    const outside = this.#look().filter(({ group }) => !this.#groups.has(group));
+    const outside = this.#scan().filter(({ group }) => !this.#groups.has(group));
     for (const signal of signals) {
       for (const group of this.#groups) this.#send(-group, signal);
       for (const { pid } of outside) this.#send(pid, signal);
@@ -68,13 +71,14 @@ export class Family {
   }
 
   /**
-   * Looks first: a death makes orphans, and nobody knows whose they were. A group dies at once, which no fork escapes; of
-   * the others all stand still before the first dies, so that none can bring it back.
+   * Sends SIGKILL to all processes of the tree and returns their pids. Scans before it kills, because a death makes orphans,
+   * which then have no parent to be recognised by. One signal kills a whole group, and no fork escapes it. All other
+   * processes are stopped before the first of them is killed, so that none can start another.
    */
   kill(): number[] {
-    const members = this.#look();
+    const members = this.#scan();
     for (const group of this.#groups) this.#send(-group, "SIGKILL");
-    // Also those of which nobody has told us: the supervisor may have died before it could.
+    // Groups that nobody has added yet, because the supervisor died before it could.
     const others = new Set(
       members.filter(({ session }) => this.#sessions.has(session)).map(({ group }) => group),
     );
@@ -84,8 +88,8 @@ export class Family {
     return members.map(({ pid }) => pid);
   }
 
-  #look(): Pick<ProcessRow, "pid" | "group" | "session">[] {
-    const rows = this.#parts.table.read();
+  #scan(): Pick<ProcessRow, "pid" | "group" | "session">[] {
+    const rows = this.#options.table.read();
     if (!rows) {
       return this.groups
         .filter((group) => this.#send(-group, 0) !== "gone")
@@ -97,13 +101,12 @@ export class Family {
   }
 
   #membersOf(rows: readonly ProcessRow[]): ProcessRow[] {
-    const { supervisor, spared } = this.#parts;
-    const never = new Set([supervisor, ...spared(), ...ancestorsOf(supervisor, rows)]);
+    const { supervisor, excluded } = this.#options;
+    const never = new Set([supervisor, ...excluded(), ...ancestorsOf(supervisor, rows)]);
     const candidates = rows.filter(({ pid }) => !never.has(pid));
     const own = rows.find(({ pid }) => pid === supervisor);
-    const isMarked = (row: ProcessRow) => this.#isMarked(row, own);
-    const marked = candidates.filter(isMarked);
-    // Of the last look as well: whoever was born of one that is dead by now has nothing else to be known by.
+    const marked = candidates.filter((row) => this.#isMarked(row, own));
+    // Includes the sessions of the last scan: the session is all that identifies a process whose parent has died since.
     const sessions = new Set([...this.#sessions, ...marked.map(({ session }) => session)]);
     sessions.delete(own?.session ?? 0);
     const members = new Map(marked.map((row) => [row.pid, row]));
@@ -120,22 +123,21 @@ export class Family {
 
   #isMarked(row: ProcessRow, own: ProcessRow | undefined): boolean {
     if (this.#groups.has(row.group) || this.#groups.has(row.session)) return true;
-    // Whoever is older than the marker does not carry it.
+    // A process that is older than the supervisor cannot have the marker.
     if (own && row.started < own.started) return false;
-    return this.#parts.table.environmentOf(row.pid)?.includes(this.#parts.marker) ?? false;
+    return this.#options.table.environmentOf(row.pid)?.includes(this.#options.marker) ?? false;
   }
 
   #isKnown({ pid, started }: ProcessRow): boolean {
     return this.#known.get(pid) === started;
   }
 
-  /** What we start ourselves and is no child of the leader's (a credential plugin) stays in our session. */
+  /** Processes that the supervisor starts for itself (a credential plugin) stay in its session. */
   #isOrphan({ parent, session }: ProcessRow, own: ProcessRow | undefined): boolean {
-    return this.#parts.supervisor === 1 && parent === 1 && session !== own?.session;
+    return this.#options.supervisor === 1 && parent === 1 && session !== own?.session;
   }
 }
 
-/** Children of members are members. */
 function addDescendants(members: Map<number, ProcessRow>, others: readonly ProcessRow[]): void {
   for (let before = -1; before !== members.size; ) {
     before = members.size;

@@ -1,0 +1,135 @@
+/**
+ * One child from its start until it and all its descendants have exited (G3), in whatever group or session they are. `gone`
+ * resolves only then.
+ *
+ * `stop` sends SIGTERM to all, and SIGKILL to all at the given time. Further calls can only make that time earlier. If the
+ * child exits by itself, its descendants are killed at once.
+ */
+import type { ChildProcess } from "node:child_process";
+import type { Clock } from "@tenure/base";
+import type { ChildExit } from "../events.ts";
+import { sendSignal } from "../platform.ts";
+import { killUntilGone } from "./kill.ts";
+import type { ProcessTree } from "./process-tree.ts";
+
+export interface StopResult {
+  readonly exit: ChildExit;
+  /** Whether SIGKILL was necessary. */
+  readonly killed: boolean;
+}
+
+interface ChildLifecycleOptions {
+  readonly childProcess: ChildProcess;
+  readonly pid: number;
+  readonly tree: ProcessTree;
+  readonly clock: Clock;
+  readonly onStopping: (timeoutMs: number) => void;
+  readonly onExit: (exit: ChildExit) => void;
+  readonly onKill: (pids: readonly number[]) => void;
+  readonly onStuck: (pids: readonly number[], sinceMs: number) => void;
+}
+
+/** The pauses between scans for descendants that outlive the child. The system does not report their exit. The pauses grow. */
+const firstPauseMs = 2;
+const longestPauseMs = 100;
+
+export class ChildLifecycle {
+  readonly pid: number;
+  /** Resolves when the child itself has exited. */
+  readonly exited: Promise<ChildExit>;
+  /** Resolves when the child and its descendants have exited. */
+  readonly gone: Promise<StopResult>;
+  readonly #options: ChildLifecycleOptions;
+  #exit: ChildExit | undefined;
+  #killAtMs = Number.POSITIVE_INFINITY;
+  #isStopRequested = false;
+  #isEnding = false;
+  #resolveGone: (gone: StopResult) => void = () => {};
+  /** Ends the current pause early. */
+  #wake: () => void = () => {};
+
+  constructor(options: ChildLifecycleOptions) {
+    this.#options = options;
+    this.pid = options.pid;
+    this.gone = new Promise((resolve) => {
+      this.#resolveGone = resolve;
+    });
+    this.exited = new Promise((resolve) => {
+      options.childProcess.once("exit", (code, signal) => {
+        this.#exit = { code: code ?? undefined, signal: signal ?? undefined };
+        options.onExit(this.#exit);
+        resolve(this.#exit);
+        if (!this.#isStopRequested) this.#killAtMs = Number.NEGATIVE_INFINITY;
+        this.#end();
+      });
+    });
+  }
+
+  get hasExited(): boolean {
+    return this.#exit !== undefined;
+  }
+
+  /** Sends SIGTERM now and SIGKILL after `timeoutMs`. A further call can only make SIGKILL earlier. */
+  stop(timeoutMs: number): Promise<StopResult> {
+    const { clock, tree, onStopping } = this.#options;
+    this.#killAtMs = Math.min(this.#killAtMs, clock.now().monoMs + Math.max(0, timeoutMs));
+    if (!this.#isStopRequested && !this.#exit) {
+      this.#isStopRequested = true;
+      onStopping(timeoutMs);
+      // Without SIGCONT, a stopped process (SIGSTOP, Ctrl-Z) would not handle SIGTERM.
+      if (timeoutMs > 0) tree.signal("SIGTERM", "SIGCONT");
+    }
+    this.#end();
+    return this.gone;
+  }
+
+  /** Sends a signal to the process group of the child. */
+  signal(signal: NodeJS.Signals): void {
+    if (!this.#exit) sendSignal(-this.pid, signal);
+  }
+
+  #end(): void {
+    if (this.#isEnding) {
+      this.#wake();
+      return;
+    }
+    this.#isEnding = true;
+    void this.#waitAndKill();
+  }
+
+  async #waitAndKill(): Promise<void> {
+    const { clock, tree, onKill, onStuck } = this.#options;
+    let emptyScans = 0;
+    let pauseMs = firstPauseMs;
+    while (clock.now().monoMs < this.#killAtMs && emptyScans < 2) {
+      if (!this.#exit) {
+        await this.#pause(undefined);
+        continue;
+      }
+      emptyScans = tree.find().length === 0 ? emptyScans + 1 : 0;
+      if (emptyScans === 0) pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      if (emptyScans < 2) await this.#pause(emptyScans > 0 ? firstPauseMs : pauseMs);
+    }
+    const killed = emptyScans < 2 ? await killUntilGone(tree, { clock, onKill, onStuck }) : 0;
+    // The process table may show the exit a moment before Node reports it.
+    const exit = await this.exited;
+    tree.forgetGroup(this.pid);
+    this.#resolveGone({ exit, killed: killed > 0 || (this.#isStopRequested && exit.signal === "SIGKILL") });
+  }
+
+  #pause(ms: number | undefined): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const atMs = Math.min(
+        this.#killAtMs,
+        ms === undefined ? Number.POSITIVE_INFINITY : clock.now().monoMs + ms,
+      );
+      const cancel = Number.isFinite(atMs) ? clock.at(atMs, () => this.#wake()) : () => {};
+      this.#wake = () => {
+        cancel();
+        this.#wake = () => {};
+        resolve();
+      };
+    });
+  }
+}
