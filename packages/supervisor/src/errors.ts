@@ -8,7 +8,6 @@ import { describeProblems, type Problem } from "@tenure/base";
  * - `Stuck`: processes of the child are still running after SIGKILL.
  * - `KilledByWatchdog`: the watchdog killed the child because this process did not do so in time.
  * - `Unguarded`: the watchdog is not running.
- * - `GateFailed`: a gate could not be opened or closed.
  * - `DeadlineFile`: the file with the child's deadline could not be written.
  * - `Output`: the output of the child could not be passed on.
  */
@@ -20,7 +19,6 @@ export type SupervisorErrorCode =
   | "Stuck"
   | "KilledByWatchdog"
   | "Unguarded"
-  | "GateFailed"
   | "DeadlineFile"
   | "Output";
 

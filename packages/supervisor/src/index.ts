@@ -13,7 +13,6 @@ export type {
   SupervisorEvents,
   SupervisorStatus,
 } from "./events.ts";
-export type { SupervisedGate } from "./gates.ts";
 export { checkNesting, type Timeouts } from "./nesting.ts";
 export {
   exitActions,

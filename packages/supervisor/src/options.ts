@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "@tenure/base";
+import type { Gate } from "@tenure/traffic";
 import type { Check, Ready } from "./check/spec.ts";
 import type { SupervisedElection } from "./election-seam.ts";
-import type { SupervisedGate } from "./gates.ts";
 
 export const exitActions = ["restart", "release", "exit"] as const;
 export type OnExit = (typeof exitActions)[number];
@@ -80,7 +80,7 @@ export interface SupervisorOptions {
   /** How long this replica stays out of the election after it gave up leadership. @default 30_000 */
   readonly cooldownMs?: number;
   /** Opened when the child is ready, closed when it has stopped. @default none */
-  readonly gates?: readonly SupervisedGate[];
+  readonly gates?: readonly Gate[];
   /** The folder of the child's deadline file. @default the system's folder for temporary files */
   readonly deadlineFolder?: string;
   /** @default the machine's clock */

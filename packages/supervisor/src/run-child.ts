@@ -80,7 +80,17 @@ async function startAndLead(
   if (notReady) return notReady;
   context.onChild({ type: "ready", pid: child.pid, tookMs: clock.now().monoMs - startedMs });
   hooks.onReady();
-  return lead(context, term, hooks, program, child, context.gates.open(term));
+  return lead(context, term, hooks, program, child, unreachable(context, term));
+}
+
+/** Opens the gates while the child works. Resolves with the reason if one cannot open; otherwise it never settles. */
+function unreachable({ gates, onError }: RunContext, term: SupervisedTerm): Promise<string> {
+  return new Promise((resolve) => {
+    gates.open(term).catch((error: Error) => {
+      onError(error);
+      resolve(error.message);
+    });
+  });
 }
 
 /** Starts the child, and sends its process group to the watchdog before anything is awaited. */
@@ -127,14 +137,13 @@ async function becomeReady(
   }
 }
 
-/** @param unreachable resolves if a gate cannot be opened */
 async function lead(
   context: RunContext,
   term: SupervisedTerm,
   hooks: ChildHooks,
   program: Program,
   child: StartedChild,
-  unreachable: Promise<string>,
+  gateFailure: Promise<string>,
 ): Promise<ChildEnd> {
   const { clock, options } = context;
   let failure = "";
@@ -161,7 +170,7 @@ async function lead(
     unguarded: context.unguarded(),
     exited: child.exited,
     unhealthy,
-    unreachable,
+    unreachable: gateFailure,
   });
   monitor?.stop();
   switch (what) {
@@ -172,7 +181,7 @@ async function lead(
     case "exited":
       return endOfExit(context, term, await child.exited, true);
     case "unreachable":
-      return { type: "unreachable", why: await unreachable };
+      return { type: "unreachable", why: await gateFailure };
     case "unhealthy":
       return { type: "unhealthy", why: `the child is unhealthy: ${failure}` };
   }

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ScriptedElection } from "@tenure/testkit";
+import type { Gate } from "@tenure/traffic";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SupervisedGate } from "./gates.ts";
 import { Supervisor } from "./supervisor.ts";
 
 import { mentioning, uniqueSeconds, until } from "./testing/processes.ts";
@@ -224,7 +224,7 @@ describe("a term that ends by loss", () => {
 });
 
 describe("gates", () => {
-  function newGate(log: string[], name = "label"): SupervisedGate {
+  function newGate(log: string[], name = "label"): Gate {
     return {
       name,
       open: async () => void log.push("open"),

@@ -7,12 +7,12 @@
  * Does not handle the signals of this process: its owner aborts the signal of `run` and calls `forward`.
  */
 import { asError, Emitter, first, systemClock, warn } from "@tenure/base";
+import { GateGroup } from "@tenure/traffic/internal";
 import type { ChildEnd } from "./child-end.ts";
 import { DeadlineFile } from "./deadline-file.ts";
 import type { SupervisedTerm } from "./election-seam.ts";
 import { SupervisorError } from "./errors.ts";
 import type { ChildExit, Outcome, SupervisorEvents, SupervisorStatus } from "./events.ts";
-import { Gates } from "./gates.ts";
 import type { HealthMonitor } from "./health/monitor.ts";
 import type { SupervisorOptions } from "./options.ts";
 import { nextPhase, type Phase, type PhaseEvent } from "./phase.ts";
@@ -39,6 +39,9 @@ export type ForwardedSignal = "SIGHUP" | "SIGUSR1" | "SIGUSR2";
 
 /** How long the end of a run waits until the output of the child is forwarded. Its reader may have stopped reading. */
 const flushWithinMs = 1_000;
+
+/** How long a gate may take to close. The next leader waits for it too. */
+const gateCloseTimeoutMs = 5_000;
 
 /** If the watchdog and this process kill within this time of each other, neither was late. */
 const sameTimeMs = 50;
@@ -206,7 +209,7 @@ export class Supervisor {
       clock,
       manager,
       watchdog,
-      gates: new Gates(options.gates, clock, onError),
+      gates: new GateGroup(options.gates, { clock, onError, closeTimeoutMs: gateCloseTimeoutMs }),
       deadlineFile: new DeadlineFile(options.deadlineFolder ?? temporaryFolder(), onError),
       unguarded: () => this.#unguarded.signal,
       programFor: (term) => this.#programFor(term),
@@ -219,6 +222,7 @@ export class Supervisor {
         this.#events.emit("child", event);
       },
       onHealth: (event) => this.#events.emit("health", event),
+      onError,
       endRun: (end) => this.#endRun(end),
     };
   }

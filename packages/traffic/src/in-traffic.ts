@@ -4,13 +4,14 @@
  * close at once, while the work is being stopped, because a successor may start at any moment.
  * Not promised: that a gate closes. A gate that cannot close in time is reported, and the lease is released anyway.
  */
-import { asError, type Clock, first, messageOf, onAbort, systemClock, warn, within } from "@tenure/base";
+import { type Clock, first, messageOf, onAbort, systemClock, warn } from "@tenure/base";
 import type { Term } from "@tenure/election";
 import { TrafficError } from "./errors.ts";
-import type { Gate, GateTerm } from "./gate.ts";
+import type { Gate } from "./gate.ts";
+import { GateGroup } from "./gate-group.ts";
 
-export interface GatesOptions {
-  /** Called with each error that occurs while gates close. @default emits a process warning */
+interface GatesOptions {
+  /** Called with each error of a gate that is open or closes. @default emits a process warning */
   readonly onError?: (error: Error) => void;
   /** How long one gate may take to close. @default 6_000 */
   readonly closeTimeoutMs?: number;
@@ -30,36 +31,6 @@ export async function prepareGates(gates: readonly Gate[]): Promise<void> {
   throw new TrafficError("CannotOpen", problems.map(messageOf).join("\n"), { cause: problems });
 }
 
-/** Opens all gates at the same time. If one of them cannot open, all are closed again. */
-export async function openGates(
-  gates: readonly Gate[],
-  term: GateTerm,
-  options: GatesOptions = {},
-): Promise<void> {
-  const results = await Promise.allSettled(gates.map(async (gate) => gate.open(term)));
-  const failed = results.find((result) => result.status === "rejected");
-  if (!failed) return;
-  await closeGates(gates, options);
-  throw failed.reason;
-}
-
-/** Closes all gates at the same time, each in bounded time. Never rejects: errors go to `onError`. */
-export async function closeGates(gates: readonly Gate[], options: GatesOptions = {}): Promise<void> {
-  const { onError = warn, closeTimeoutMs = defaultCloseTimeoutMs, clock = systemClock } = options;
-  const closeOne = async (gate: Gate) => {
-    try {
-      if (await within(clock, closeTimeoutMs, gate.close())) return;
-      throw new TrafficError(
-        "CannotClose",
-        `The gate ${gate.name} did not close within ${closeTimeoutMs} ms.`,
-      );
-    } catch (error) {
-      onError(asError(error));
-    }
-  };
-  await Promise.all(gates.map(closeOne));
-}
-
 export interface InTrafficOptions extends GatesOptions {
   readonly election: {
     on(name: "renewed", listener: (event: { readonly term: Term }) => void): () => void;
@@ -71,18 +42,27 @@ export interface InTrafficOptions extends GatesOptions {
 
 /** Wraps work for `election.run` so that it runs behind gates. */
 export function inTraffic(options: InTrafficOptions): (term: Term) => Promise<void> {
-  const { election, gates, work, clock = systemClock } = options;
+  const {
+    election,
+    work,
+    onError = warn,
+    closeTimeoutMs = defaultCloseTimeoutMs,
+    clock = systemClock,
+  } = options;
+  const gates = new GateGroup(options.gates, { clock, onError, closeTimeoutMs });
   return async (term) => {
-    const close = () => closeGates(gates, options);
     const stopListening = election.on("renewed", (event) => {
-      if (event.term === term) for (const gate of gates) gate.renewed?.(term);
+      if (event.term === term) gates.renewed(term);
     });
-    const removeOnLost = onAbort(term.lost, () => void close());
+    const removeOnLost = onAbort(term.lost, () => void gates.close());
     const ready = async () => {
       if (term.signal.aborted) return;
-      await openGates(gates, term, options);
-      // The term was lost while the gates opened: a gate may have opened after it was closed.
-      if (term.lost.aborted) await close();
+      try {
+        await gates.open(term);
+      } catch (error) {
+        await gates.close();
+        throw error;
+      }
     };
     try {
       await work(term, ready);
@@ -90,7 +70,7 @@ export function inTraffic(options: InTrafficOptions): (term: Term) => Promise<vo
       stopListening();
       removeOnLost();
       // After a loss there is no release to delay. Waiting here could exceed the hard deadline although the work has stopped.
-      await first(clock, { closed: close(), lost: term.lost });
+      await first(clock, { closed: gates.close(), lost: term.lost });
     }
   };
 }

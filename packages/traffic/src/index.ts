@@ -10,4 +10,5 @@ export { type LeaderConfigMapOptions, leaderConfigMap } from "./gates/leader-con
 export { type PodLabelOptions, podLabel } from "./gates/pod-label.ts";
 export { type ReadyFile, type ReadyFileOptions, readyFile, readyUntil } from "./gates/ready-file.ts";
 export type { GivenPorts } from "./gates/service-ports.ts";
-export { type GatesOptions, type InTrafficOptions, inTraffic, prepareGates } from "./in-traffic.ts";
+export { type InTrafficOptions, inTraffic, prepareGates } from "./in-traffic.ts";
+export { endpointSliceRules, followConfigMapRules, leaderConfigMapRules, podLabelRules } from "./rbac.ts";

@@ -4,8 +4,16 @@
  */
 import { Election, LeaseLock } from "@tenure/election";
 import { KubeClient, type KubeRequest, loadConfig, type WatchRequest } from "@tenure/kube";
-import { endpointSlice, inTraffic, leaderConfigMap, podLabel, prepareGates } from "@tenure/traffic";
-import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic/internal";
+import {
+  endpointSlice,
+  endpointSliceRules,
+  inTraffic,
+  leaderConfigMap,
+  leaderConfigMapRules,
+  podLabel,
+  podLabelRules,
+  prepareGates,
+} from "@tenure/traffic";
 import type { LockTarget } from "../../conformance/locks-target.ts";
 
 export const electionName = "web";

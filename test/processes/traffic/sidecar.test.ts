@@ -142,7 +142,7 @@ describe("examples/sidecar/deployment.yaml", () => {
       ]);
     }
     const role = documents.find(({ kind }) => kind === "Role");
-    const { podLabelRules } = await import("@tenure/traffic/internal");
+    const { podLabelRules } = await import("@tenure/traffic");
     expect(role.rules).toEqual(expect.arrayContaining(podLabelRules()));
   });
 });

@@ -1,12 +1,7 @@
 /** Which workloads take part in an election, and what rights that takes. Pure. */
 import type { RbacRule } from "@tenure/kube";
-import {
-  electionLabel,
-  electionLabelValue,
-  endpointSliceRules,
-  leaderConfigMapRules,
-  podLabelRules,
-} from "@tenure/traffic/internal";
+import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic";
+import { electionLabel, electionLabelValue } from "@tenure/traffic/internal";
 import { type LockKind, lockKinds } from "../../elections/lock-object.ts";
 import type { ElectionState } from "../../elections/state.ts";
 import { podOf, type Snapshot, selects } from "./snapshot.ts";

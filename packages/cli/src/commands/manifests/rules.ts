@@ -2,7 +2,7 @@
  * The rights of a replica, and no more: what the election asks for, and what the way of traffic adds to it. A test takes
  * each verb away in turn, and sees that something stops working.
  */
-import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic/internal";
+import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic";
 import { configMapName, sliceName } from "./names.ts";
 import type { CheckedOptions } from "./options.ts";
 

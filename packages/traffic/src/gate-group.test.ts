@@ -1,10 +1,11 @@
 import { settle, VirtualClock } from "@tenure/base/virtual-clock";
 import { describe, expect, it } from "vitest";
-import type { SupervisedTerm } from "./election-seam.ts";
-import type { SupervisedGate } from "./gates.ts";
-import { closeWithinMs, Gates } from "./gates.ts";
+import type { Gate, GateTerm } from "./gate.ts";
+import { GateGroup } from "./gate-group.ts";
 
-const term = {} as SupervisedTerm;
+const term = {} as GateTerm;
+
+const closeTimeoutMs = 5_000;
 
 function newGates() {
   const clock = new VirtualClock();
@@ -29,16 +30,20 @@ function newGates() {
       log.push("close");
       if (this.fails === "close") await new Promise(() => {});
     },
-  } satisfies SupervisedGate & Record<string, unknown>;
-  const gates = new Gates([gate], clock, (error) => errors.push(error.message));
+  } satisfies Gate & Record<string, unknown>;
+  const gates = new GateGroup([gate], {
+    clock,
+    closeTimeoutMs,
+    onError: (error) => errors.push(error.message),
+  });
   return { clock, log, errors, held, gate, gates };
 }
 
-describe("Gates", () => {
-  it("open, are re-checked while open, and close once", async () => {
+describe("GateGroup", () => {
+  it("opens, checks gates at renewals while they are open, and closes once", async () => {
     const { gates, log } = newGates();
     gates.renewed(term);
-    gates.open(term);
+    void gates.open(term);
     await settle();
     gates.renewed(term);
     await gates.close();
@@ -47,10 +52,10 @@ describe("Gates", () => {
     expect(log).toEqual(["opening", "open", "renewed", "close"]);
   });
 
-  it("close a gate at once that is still opening, and again when it is open", async () => {
+  it("closes a gate at once that is still opening, and again when it is open", async () => {
     const { gates, log, gate, held } = newGates();
     gate.isHeld = true;
-    gates.open(term);
+    void gates.open(term);
     await settle();
     const closing = gates.close();
     expect(log).toEqual(["opening", "close"]);
@@ -59,13 +64,13 @@ describe("Gates", () => {
     expect(log).toEqual(["opening", "close", "open", "close"]);
   });
 
-  it("open again only after the last close", async () => {
+  it("opens again only after the last close", async () => {
     const { gates, log, gate, held } = newGates();
     gate.isHeld = true;
-    gates.open(term);
+    void gates.open(term);
     await settle();
     void gates.close();
-    gates.open(term);
+    void gates.open(term);
     await settle();
     expect(log).toEqual(["opening", "close"]);
     gate.isHeld = false;
@@ -74,37 +79,33 @@ describe("Gates", () => {
     expect(log.slice(-2)).toEqual(["opening", "open"]);
   });
 
-  it("report failures and go on", async () => {
+  it("rejects if a gate cannot open, and reports a gate that fails at a renewal", async () => {
     const { gates, errors, gate } = newGates();
     gate.fails = "open";
-    gates.open(term);
-    await settle();
+    await expect(gates.open(term)).rejects.toThrow("Cannot open the gate label: forbidden");
     gate.fails = "renewed";
     gates.renewed(term);
     await settle();
-    expect(errors).toEqual([
-      "Cannot open the gate label: forbidden",
-      "Cannot re-check the gate label: it is a bug",
-    ]);
+    expect(errors).toEqual(["Cannot check the gate label: it is a bug"]);
   });
 
-  it("wait a limited time for a gate that does not close", async () => {
+  it("waits a limited time for a gate that does not close", async () => {
     const { gates, errors, gate, clock } = newGates();
     gate.fails = "close";
-    gates.open(term);
+    void gates.open(term);
     await settle();
     let isClosed = false;
     void gates.close().then(() => {
       isClosed = true;
     });
-    await clock.pass(closeWithinMs - 1);
+    await clock.pass(closeTimeoutMs - 1);
     expect(isClosed).toBe(false);
     await clock.pass(1);
     expect(isClosed).toBe(true);
-    expect(errors).toHaveLength(1);
+    expect(errors).toEqual(["The gate label did not close within 5000 ms."]);
   });
 
-  it("do not close a gate that was never opened", async () => {
+  it("does not close a gate that was never opened", async () => {
     const { gates, log } = newGates();
     await gates.close();
     expect(log).toEqual([]);
