@@ -2,21 +2,20 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { allowAnonymous } from "./bootstrap.ts";
+import { type KeyAndCertificate, newClientCertificate, newServerCertificate } from "./access/certificate.ts";
 import {
-  type KeyAndCertificate,
-  newClientCertificate,
-  newServerCertificate,
-} from "./certificates/certificate.ts";
-import { type Cluster, openCluster } from "./cluster.ts";
+  type ServiceAccountCredentials,
+  serviceAccountCredentials,
+} from "./access/service-account-credentials.ts";
+import { allowAnonymous } from "./control/bootstrap.ts";
+import { type Cluster, openCluster } from "./control/cluster.ts";
+import { Faults } from "./control/fault-injector.ts";
+import { kubeconfig } from "./control/kubeconfig.ts";
 import { SandboxError } from "./errors.ts";
-import { Faults } from "./faults/faults.ts";
-import { kubeconfig } from "./kubeconfig.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
-import { ApiServer } from "./server/server.ts";
-import { type ServiceAccountCredentials, serviceAccountCredentials } from "./service-account.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
+import { ApiServer } from "./wire/server.ts";
 
 export interface SandboxOptions {
   /** 0 picks a free port. @default 0 */

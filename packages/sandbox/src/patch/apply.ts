@@ -2,16 +2,17 @@
  * Server-side apply: the client sends the fields that it wants to own. They are laid over the object; fields that it
  * owned and no longer sends go; fields of others are a conflict, unless forced.
  */
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, withMetadata } from "../api/object.ts";
-import { ApiError } from "../api/status.ts";
-import { apiVersion } from "../kinds/kind.ts";
-import type { WriteOptions } from "../registry/options.ts";
-import { typeNamed } from "../schema/schema.ts";
-import { formatTime } from "../schema/time.ts";
+
+import { apiVersion } from "../objects/kind.ts";
+import { type ApiObject, withMetadata } from "../objects/object.ts";
+import { typeNamed } from "../objects/schema.ts";
+import { ApiError } from "../objects/status.ts";
+import { formatTime } from "../objects/time.ts";
+import type { KindContext } from "../registry/context.ts";
+import type { WriteOptions } from "../registry/write-options.ts";
+import { type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
 import { FieldSet } from "./field-set.ts";
-import { type Manager, ownable, readManagers, writeManagers } from "./managers.ts";
-import { compare, fieldsOf, merge, without } from "./typed.ts";
+import { compare, fieldsOf, merge, without } from "./typed-objects.ts";
 
 /** `applied` is what the client sent, with nothing filled in. `current` is undefined if the object is new. */
 export function apply(

@@ -2,7 +2,7 @@
  * Sets of fields, in the notation of metadata.managedFields: `f:name` is a field, `k:{"name":"x"}` an item of a list by
  * its keys, `v:"x"` a member of a set. A node may be in the set itself ("."), or only lead to others that are.
  */
-import { isObject, type JsonObject } from "../api/object.ts";
+import { isObject, type JsonObject } from "../objects/object.ts";
 
 export class FieldSet {
   /** Whether the field itself is in the set. */

@@ -1,7 +1,7 @@
 /** JSON patch, RFC 6902. */
 import type { Operation } from "rfc6902";
 import { applyPatch } from "rfc6902";
-import { ApiError, badRequest } from "../api/status.ts";
+import { ApiError, badRequest } from "../objects/status.ts";
 
 const knownOperations = ["add", "remove", "replace", "move", "copy", "test"];
 /** As the API server. */

@@ -1,5 +1,5 @@
 /** JSON merge patch, RFC 7396: objects are merged, null deletes, everything else replaces. */
-import { isObject, type JsonObject, put } from "../api/object.ts";
+import { isObject, type JsonObject, put } from "../objects/object.ts";
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;

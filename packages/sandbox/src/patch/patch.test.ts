@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { typeNamed } from "../schema/schema.ts";
+import { typeNamed } from "../objects/schema.ts";
 import { FieldSet } from "./field-set.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { strategicMergePatch } from "./strategic-merge-patch.ts";
-import { compare, fieldsOf, merge } from "./typed.ts";
+import { compare, fieldsOf, merge } from "./typed-objects.ts";
 
 describe("merge patch", () => {
   // The examples of RFC 7396, appendix A.

@@ -2,9 +2,9 @@
  * Strategic merge patch, Kubernetes' own: like a merge patch, but lists whose type says so are merged by a key, and
  * directives ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…) say what a merge cannot.
  */
-import { equal, isObject, type JsonObject, put } from "../api/object.ts";
-import { badRequest } from "../api/status.ts";
-import { resolve, type Schema } from "../schema/schema.ts";
+import { equal, isObject, type JsonObject, put } from "../objects/object.ts";
+import { resolve, type Schema } from "../objects/schema.ts";
+import { badRequest } from "../objects/status.ts";
 
 const orderPrefix = "$setElementOrder/";
 const deletePrefix = "$deleteFromPrimitiveList/";

@@ -2,16 +2,17 @@
  * Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
  * alone. Without this, server-side apply could not tell whose value it would overwrite.
  */
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../api/object.ts";
-import { apiVersion } from "../kinds/kind.ts";
-import type { WriteOptions } from "../registry/options.ts";
-import { decode } from "../schema/decode.ts";
-import { typeNamed } from "../schema/schema.ts";
-import { formatTime } from "../schema/time.ts";
+
+import { decode } from "../objects/decode.ts";
+import { apiVersion } from "../objects/kind.ts";
+import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../objects/object.ts";
+import { typeNamed } from "../objects/schema.ts";
+import { formatTime } from "../objects/time.ts";
+import type { KindContext } from "../registry/context.ts";
+import type { WriteOptions } from "../registry/write-options.ts";
+import { type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
 import { FieldSet } from "./field-set.ts";
-import { type Manager, ownable, readManagers, writeManagers } from "./managers.ts";
-import { compare } from "./typed.ts";
+import { compare } from "./typed-objects.ts";
 
 export function trackFields(
   context: KindContext,

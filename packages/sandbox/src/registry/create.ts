@@ -1,9 +1,9 @@
 /** POST to a collection. */
-import type { Answer, KindContext } from "../api/context.ts";
+import type { Answer, KindContext } from "./context.ts";
 import { decodeBody } from "./decode-body.ts";
-import { parseOptions } from "./options.ts";
 import { represent } from "./represent.ts";
 import { createObject } from "./write.ts";
+import { parseOptions } from "./write-options.ts";
 
 export async function create(context: KindContext): Promise<Answer> {
   const options = parseOptions(context);

@@ -1,15 +1,16 @@
 /**
  * From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
  */
-import { type Body, readBody } from "../api/body.ts";
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
-import { quote } from "../api/quote.ts";
-import { ApiError, badRequest } from "../api/status.ts";
-import { isKnownType, notRegistered } from "../discovery/resources.ts";
-import { apiVersion, type Kind } from "../kinds/kind.ts";
-import { DecodeError, decode } from "../schema/decode.ts";
-import { parseOptions } from "./options.ts";
+
+import { DecodeError, decode } from "../objects/decode.ts";
+import { apiVersion, type Kind } from "../objects/kind.ts";
+import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
+import { quote } from "../objects/quote.ts";
+import { isKnownType, notRegistered } from "../objects/resources.ts";
+import { ApiError, badRequest } from "../objects/status.ts";
+import { type Body, readBody } from "./body.ts";
+import type { KindContext } from "./context.ts";
+import { parseOptions } from "./write-options.ts";
 
 /** As many as Kubernetes tells of. */
 const maxProblems = 100;

@@ -2,26 +2,27 @@
  * Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
  * dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
  */
-import type { Admission } from "../admission/admit.ts";
-import { checkNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
-import { readBody } from "../api/body.ts";
-import type { Answer, KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, textOf, withMetadata } from "../api/object.ts";
-import { badRequest, conflict, field, invalid, notFound, type Status } from "../api/status.ts";
-import { notRegistered } from "../discovery/resources.ts";
-import { serviceAccount } from "../kinds/config.ts";
-import { keyOf } from "../kinds/kind.ts";
-import { namespace } from "../kinds/namespace.ts";
-import { service } from "../kinds/network.ts";
-import { pod } from "../kinds/pod.ts";
-import { DecodeError, decode } from "../schema/decode.ts";
-import { metaPrefix } from "../schema/schema.ts";
-import { formatTime } from "../schema/time.ts";
+
+import { DecodeError, decode } from "../objects/decode.ts";
+import { keyOf } from "../objects/kind.ts";
+import { serviceAccount } from "../objects/kinds/config.ts";
+import { namespace } from "../objects/kinds/namespace.ts";
+import { service } from "../objects/kinds/network.ts";
+import { pod } from "../objects/kinds/pod.ts";
+import { type ApiObject, isObject, textOf, withMetadata } from "../objects/object.ts";
+import { notRegistered } from "../objects/resources.ts";
+import { metaPrefix } from "../objects/schema.ts";
+import { badRequest, conflict, field, invalid, notFound, type Status } from "../objects/status.ts";
+import { formatTime } from "../objects/time.ts";
 import type { Decision, Stored } from "../store/store.ts";
-import { parseOptions } from "./options.ts";
+import type { Admission } from "./admission.ts";
+import { readBody } from "./body.ts";
+import type { Answer, KindContext } from "./context.ts";
+import { checkNamespaceDeletion } from "./namespace-lifecycle.ts";
 import { represent, representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 import { subjectOf } from "./write.ts";
+import { parseOptions } from "./write-options.ts";
 
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";

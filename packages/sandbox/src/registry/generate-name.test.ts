@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ApiObject, ObjectMeta } from "../api/object.ts";
-import { alreadyExists, badRequest } from "../api/status.ts";
+import type { ApiObject, ObjectMeta } from "../objects/object.ts";
+import { alreadyExists, badRequest } from "../objects/status.ts";
 import { systemPlatform } from "../platform.ts";
 import { startSandbox } from "../sandbox.ts";
 import { lease, leasesPath, send } from "../testing/client.ts";

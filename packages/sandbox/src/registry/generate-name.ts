@@ -4,8 +4,8 @@
  *
  * Does not promise a name: after so many that are taken, the client is told to come back.
  */
-import { type ApiObject, withMetadata } from "../api/object.ts";
-import { ApiError } from "../api/status.ts";
+import { type ApiObject, withMetadata } from "../objects/object.ts";
+import { ApiError } from "../objects/status.ts";
 import type { Platform } from "../platform.ts";
 
 /** Letters that make no words. */

@@ -1,7 +1,8 @@
 /** GET of one object. */
-import type { Answer, KindContext } from "../api/context.ts";
-import { notFound } from "../api/status.ts";
-import { keyOf } from "../kinds/kind.ts";
+
+import { keyOf } from "../objects/kind.ts";
+import { notFound } from "../objects/status.ts";
+import type { Answer, KindContext } from "./context.ts";
 import { checkNotTooNew } from "./list.ts";
 import { represent } from "./represent.ts";
 import { subjectOf } from "./write.ts";

@@ -1,8 +1,9 @@
 /** GET of a collection: whole or in pages, of which all show the revision of the first. */
-import type { Answer, KindContext } from "../api/context.ts";
-import { quote } from "../api/quote.ts";
-import { ApiError, badRequest, expired, type FieldError, field, invalid } from "../api/status.ts";
+
+import { quote } from "../objects/quote.ts";
+import { ApiError, badRequest, expired, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Store, Stored } from "../store/store.ts";
+import type { Answer, KindContext } from "./context.ts";
 import { representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 

@@ -1,19 +1,20 @@
 /** PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write. */
-import { BodyError, mediaType, readJson, readYaml } from "../api/body.ts";
-import type { Answer, KindContext } from "../api/context.ts";
-import { type ApiObject, isObject, type JsonObject, textOf } from "../api/object.ts";
-import { ApiError, badRequest, field, invalid } from "../api/status.ts";
-import { apiVersion } from "../kinds/kind.ts";
+
+import { DecodeError, decodeSparse } from "../objects/decode.ts";
+import { apiVersion } from "../objects/kind.ts";
+import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
+import { typeNamed } from "../objects/schema.ts";
+import { ApiError, badRequest, field, invalid } from "../objects/status.ts";
 import { apply } from "../patch/apply.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
-import { DecodeError, decodeSparse } from "../schema/decode.ts";
-import { typeNamed } from "../schema/schema.ts";
+import { BodyError, mediaType, readJson, readYaml } from "./body.ts";
+import type { Answer, KindContext } from "./context.ts";
 import { cannotBeHandled, checkResourceVersion, redecode } from "./decode-body.ts";
-import { parseOptions, type WriteOptions } from "./options.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
+import { parseOptions, type WriteOptions } from "./write-options.ts";
 
 const applyType = "application/apply-patch+yaml";
 const patchers: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {

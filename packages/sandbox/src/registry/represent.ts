@@ -1,11 +1,12 @@
 /** The form in which stored objects go out: as they are, as a table for kubectl, or as metadata only. */
-import type { Answer, KindContext } from "../api/context.ts";
-import type { ApiObject } from "../api/object.ts";
-import { quote } from "../api/quote.ts";
-import { badRequest } from "../api/status.ts";
-import { apiVersion, type Column, type Kind } from "../kinds/kind.ts";
+
+import { apiVersion, type Column, type Kind } from "../objects/kind.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { quote } from "../objects/quote.ts";
+import { badRequest } from "../objects/status.ts";
 import type { Stored } from "../store/store.ts";
 import { printAge } from "./age.ts";
+import type { Answer, KindContext } from "./context.ts";
 
 export interface ListMeta {
   resourceVersion: string;

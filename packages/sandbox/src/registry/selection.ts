@@ -1,10 +1,11 @@
 /** Which objects a list, a watch or a deletion of a collection is about. */
-import type { KindContext } from "../api/context.ts";
-import type { ApiObject } from "../api/object.ts";
-import { badRequest } from "../api/status.ts";
-import { keyOf, prefixOf } from "../kinds/kind.ts";
-import { parseFieldSelector } from "../selectors/field.ts";
-import { parseLabelSelector } from "../selectors/label.ts";
+
+import { parseFieldSelector } from "../objects/field-selector.ts";
+import { keyOf, prefixOf } from "../objects/kind.ts";
+import { parseLabelSelector } from "../objects/label-selector.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { badRequest } from "../objects/status.ts";
+import type { KindContext } from "./context.ts";
 
 export interface Selection {
   /** Prefix of the keys; of one key, where only one name can match. */

@@ -1,14 +1,15 @@
 /** Subresources other than status, each with its own handler. */
-import type { Answer, KindContext } from "../api/context.ts";
-import { serviceAccount } from "../kinds/config.ts";
-import type { Kind } from "../kinds/kind.ts";
-import { namespace } from "../kinds/namespace.ts";
-import { pod } from "../kinds/pod.ts";
-import { deployment, replicaSet } from "../kinds/workload.ts";
-import { bind } from "./subresource/binding.ts";
-import { finalize } from "./subresource/finalize.ts";
-import { getScale, patchScale, updateScale } from "./subresource/scale.ts";
-import { requestToken } from "./subresource/token.ts";
+
+import type { Kind } from "../objects/kind.ts";
+import { serviceAccount } from "../objects/kinds/config.ts";
+import { namespace } from "../objects/kinds/namespace.ts";
+import { pod } from "../objects/kinds/pod.ts";
+import { deployment, replicaSet } from "../objects/kinds/workload.ts";
+import { bind } from "./binding.ts";
+import type { Answer, KindContext } from "./context.ts";
+import { finalize } from "./finalize.ts";
+import { getScale, patchScale, updateScale } from "./scale.ts";
+import { requestToken } from "./token.ts";
 
 type Handler = (context: KindContext) => Promise<Answer>;
 

@@ -1,10 +1,11 @@
 /** PUT of one object. */
-import type { Answer, KindContext } from "../api/context.ts";
-import { badRequest } from "../api/status.ts";
+
+import { badRequest } from "../objects/status.ts";
+import type { Answer, KindContext } from "./context.ts";
 import { checkResourceVersion, decodeBody } from "./decode-body.ts";
-import { parseOptions } from "./options.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
+import { parseOptions } from "./write-options.ts";
 
 export async function update(context: KindContext): Promise<Answer> {
   const { kind, info } = context;

@@ -2,11 +2,12 @@
  * A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
  * asks for a revision whose history is forgotten gets 410 and has to list again.
  */
-import type { Answer, KindContext, Sink } from "../api/context.ts";
-import { isTrue } from "../api/request-info.ts";
-import { ApiError, expired, type FieldError, field, invalid } from "../api/status.ts";
-import { apiVersion } from "../kinds/kind.ts";
+
+import { apiVersion } from "../objects/kind.ts";
+import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Stored, StoreEvent } from "../store/store.ts";
+import { isTrue } from "../wire/request-info.ts";
+import type { Answer, KindContext, Sink } from "./context.ts";
 import { badVersion, parseInteger } from "./list.ts";
 import { representOne } from "./represent.ts";
 import { parseSelection, type Selection } from "./selection.ts";

@@ -2,9 +2,10 @@
  * The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
  * of patch end here, so there is one place that decides what may be stored.
  */
-import { admit } from "../admission/admit.ts";
-import type { KindContext } from "../api/context.ts";
-import { type ApiObject, equal, withMetadata } from "../api/object.ts";
+
+import { decode } from "../objects/decode.ts";
+import { type Kind, keyOf } from "../objects/kind.ts";
+import { type ApiObject, equal, withMetadata } from "../objects/object.ts";
 import {
   ApiError,
   alreadyExists,
@@ -14,15 +15,15 @@ import {
   invalid,
   notFound,
   type Subject,
-} from "../api/status.ts";
-import { type Kind, keyOf } from "../kinds/kind.ts";
+} from "../objects/status.ts";
+import { formatTime } from "../objects/time.ts";
+import { validate } from "../objects/validate.ts";
 import { trackFields } from "../patch/track-fields.ts";
-import { decode } from "../schema/decode.ts";
-import { formatTime } from "../schema/time.ts";
 import type { Decision, Stored } from "../store/store.ts";
-import { validate } from "../validation/validate.ts";
+import { admit } from "./admission.ts";
+import type { KindContext } from "./context.ts";
 import { withGeneratedName } from "./generate-name.ts";
-import type { WriteOptions } from "./options.ts";
+import type { WriteOptions } from "./write-options.ts";
 
 /** What etcd takes in one request. */
 const maxObjectBytes = 1.5 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ApiObject } from "../api/object.ts";
+import type { ApiObject } from "../objects/object.ts";
 import { openStore } from "./open.ts";
 
 let directory: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ApiObject } from "../api/object.ts";
+import type { ApiObject } from "../objects/object.ts";
 import { Store, type StoreEvent } from "./store.ts";
 
 const object = (name: string, value = 0): ApiObject => ({

@@ -5,8 +5,8 @@
  * Promises: commits are serialised; a change is on disk, where there is one, before anybody can see it; the revision
  * never goes back. Does not promise: a history longer than its window, since memory has to stay flat.
  */
-import type { ApiObject } from "../api/object.ts";
-import { withMetadata } from "../api/object.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { withMetadata } from "../objects/object.ts";
 import { Collection } from "./collection.ts";
 import { History } from "./history.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newAuthority, newServerCertificate } from "../../../sandbox/src/certificates/certificate.ts";
+import { newAuthority, newServerCertificate } from "../../../sandbox/src/access/certificate.ts";
 import { systemPlatform } from "../../../sandbox/src/platform.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { channelCredentials } from "./credentials.ts";

@@ -1,0 +1,30 @@
+/**
+ * The secrets of a sandbox. They live in its store, so that a kubeconfig stays good when a sandbox with a data
+ * directory starts again, and so that two servers over one store accept each other's tokens.
+ */
+
+import type { Platform } from "../platform.ts";
+import type { Store } from "../store/store.ts";
+import { type KeyAndCertificate, newAuthority, newKeyPem } from "./certificate.ts";
+
+/** No kind has this prefix, so no request can read it. */
+const identityKey = "/registry/tenure.dev/identity";
+
+interface Identity {
+  authority: KeyAndCertificate;
+  adminToken: string;
+  serviceAccountKeyPem: string;
+}
+
+export async function loadIdentity(store: Store, platform: Platform): Promise<Identity> {
+  const stored = await store.commit(identityKey, (current) => {
+    if (current) return undefined;
+    const identity: Identity = {
+      authority: newAuthority("tenure-sandbox-ca", platform),
+      adminToken: platform.randomBytes(24).toString("base64url"),
+      serviceAccountKeyPem: newKeyPem(),
+    };
+    return { apiVersion: "tenure.dev/v1", kind: "Identity", metadata: { name: "identity" }, identity };
+  });
+  return stored?.value.identity as Identity;
+}

@@ -1,0 +1,62 @@
+/**
+ * What a pod finds mounted: token, ca.crt and namespace of its ServiceAccount, so that the same code that reads
+ * credentials in a cluster reads them here.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Cluster } from "../control/cluster.ts";
+import { SandboxError } from "../errors.ts";
+import { keyOf } from "../objects/kind.ts";
+import { serviceAccount } from "../objects/kinds/config.ts";
+import { namespace as namespaceKind } from "../objects/kinds/namespace.ts";
+import { formatTime } from "../objects/time.ts";
+
+export interface ServiceAccountCredentials {
+  token: string;
+  /** Holds the files token, ca.crt and namespace. Removed when the sandbox closes. */
+  directory: string;
+  /** What KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are in such a pod. */
+  env: { KUBERNETES_SERVICE_HOST: string; KUBERNETES_SERVICE_PORT: string };
+}
+
+interface Request {
+  cluster: Cluster;
+  url: string;
+  caPem: string;
+  namespace: string;
+  name: string;
+  directory: string;
+}
+
+const tokenExpirySeconds = 365 * 24 * 3600;
+
+export async function serviceAccountCredentials(request: Request): Promise<ServiceAccountCredentials> {
+  const { cluster, url, caPem, namespace, name, directory } = request;
+  const { store, platform, tokens } = cluster;
+  if (!store.get(keyOf(namespaceKind, "", namespace))) {
+    throw new SandboxError(
+      "INVALID_OPTION",
+      `Cannot make the ServiceAccount ${name} as there is no namespace ${namespace}: create it first`,
+    );
+  }
+  const stored = await store.commit(keyOf(serviceAccount, namespace, name), (current) => {
+    if (current) return undefined;
+    const metadata = {
+      name,
+      namespace,
+      uid: platform.uuid(),
+      creationTimestamp: formatTime(platform.wallMs()),
+    };
+    return { kind: "ServiceAccount", apiVersion: "v1", metadata };
+  });
+  const uid = stored?.value.metadata.uid as string;
+  const { token } = tokens.issue({ namespace, name, uid, seconds: tokenExpirySeconds });
+  await Promise.all([
+    writeFile(join(directory, "token"), token, { mode: 0o600 }),
+    writeFile(join(directory, "ca.crt"), caPem),
+    writeFile(join(directory, "namespace"), namespace),
+  ]);
+  const { hostname, port } = new URL(url);
+  const env = { KUBERNETES_SERVICE_HOST: hostname.replace(/[[\]]/g, ""), KUBERNETES_SERVICE_PORT: port };
+  return { token, directory, env };
+}

@@ -1,0 +1,176 @@
+/**
+ * The objects that are there from the start: the namespaces and the roles of Kubernetes, as far as they have a meaning
+ * here. What somebody changed or deleted afterwards stays as it is.
+ */
+
+import { apiVersion, type Kind, keyOf } from "../objects/kind.ts";
+import { namespace } from "../objects/kinds/namespace.ts";
+import { clusterRole, clusterRoleBinding, type PolicyRule } from "../objects/kinds/rbac.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { formatTime } from "../objects/time.ts";
+import type { Platform } from "../platform.ts";
+import { firstNamespaces } from "../registry/namespace-lifecycle.ts";
+import type { Store } from "../store/store.ts";
+
+const rbacGroup = "rbac.authorization.k8s.io";
+
+const readVerbs = ["get", "list", "watch"];
+const writeVerbs = ["create", "delete", "deletecollection", "patch", "update"];
+const coreResources = [
+  "configmaps",
+  "endpoints",
+  "pods",
+  "pods/status",
+  "services",
+  "services/status",
+  "serviceaccounts",
+];
+const appsResources = [
+  "deployments",
+  "deployments/scale",
+  "deployments/status",
+  "replicasets",
+  "replicasets/scale",
+  "replicasets/status",
+];
+const rbacResources = ["roles", "rolebindings"];
+
+const viewRules: PolicyRule[] = [
+  {
+    apiGroups: [""],
+    resources: [...coreResources, "events", "namespaces", "namespaces/status"],
+    verbs: readVerbs,
+  },
+  { apiGroups: ["apps"], resources: appsResources, verbs: readVerbs },
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: readVerbs },
+];
+const editRules: PolicyRule[] = [
+  ...viewRules,
+  { apiGroups: [""], resources: ["secrets"], verbs: readVerbs },
+  { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
+  {
+    apiGroups: [""],
+    resources: [...coreResources.filter((name) => !name.includes("/")), "secrets"],
+    verbs: writeVerbs,
+  },
+  { apiGroups: [""], resources: ["serviceaccounts/token", "events"], verbs: ["create"] },
+  { apiGroups: ["apps"], resources: appsResources, verbs: writeVerbs },
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: [...writeVerbs, ...readVerbs] },
+];
+const adminRules: PolicyRule[] = [
+  ...editRules,
+  { apiGroups: [rbacGroup], resources: rbacResources, verbs: [...writeVerbs, ...readVerbs] },
+  { apiGroups: ["authorization.k8s.io"], resources: ["localsubjectaccessreviews"], verbs: ["create"] },
+];
+
+const publicPaths = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+const discoveryPaths = [
+  "/api",
+  "/api/*",
+  "/apis",
+  "/apis/*",
+  "/openapi",
+  "/openapi/*",
+  "/version",
+  "/version/",
+];
+
+interface RoleDefinition {
+  name: string;
+  rules: PolicyRule[];
+  groups?: string[];
+}
+
+const firstRoles: RoleDefinition[] = [
+  {
+    name: "cluster-admin",
+    rules: [
+      { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+      { nonResourceURLs: ["*"], verbs: ["*"] },
+    ],
+    groups: ["system:masters"],
+  },
+  { name: "admin", rules: adminRules },
+  { name: "edit", rules: editRules },
+  { name: "view", rules: viewRules },
+  {
+    name: "system:basic-user",
+    rules: [
+      {
+        apiGroups: ["authorization.k8s.io"],
+        resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+        verbs: ["create"],
+      },
+      { apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"], verbs: ["create"] },
+    ],
+    groups: ["system:authenticated"],
+  },
+  {
+    name: "system:discovery",
+    rules: [{ nonResourceURLs: discoveryPaths, verbs: ["get"] }],
+    groups: ["system:authenticated"],
+  },
+  {
+    name: "system:public-info-viewer",
+    rules: [{ nonResourceURLs: publicPaths, verbs: ["get"] }],
+    groups: ["system:authenticated", "system:unauthenticated"],
+  },
+];
+
+export async function createFirstObjects(store: Store, platform: Platform): Promise<void> {
+  for (const name of firstNamespaces) {
+    const labels = { "kubernetes.io/metadata.name": name };
+    await createOnce(
+      store,
+      platform,
+      namespace,
+      name,
+      { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } },
+      labels,
+    );
+  }
+  for (const { name, rules, groups } of firstRoles) {
+    await createOnce(
+      store,
+      platform,
+      clusterRole,
+      name,
+      { rules },
+      { "kubernetes.io/bootstrapping": "rbac-defaults" },
+    );
+    if (groups) await bindClusterRole(store, platform, name, name, groups);
+  }
+}
+
+/** With this a client needs no credentials at all. It is a binding like any other: visible, and removed by deleting it. */
+export async function allowAnonymous(store: Store, platform: Platform): Promise<void> {
+  await bindClusterRole(store, platform, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
+}
+
+async function bindClusterRole(
+  store: Store,
+  platform: Platform,
+  name: string,
+  role: string,
+  groups: string[],
+): Promise<void> {
+  const roleRef = { apiGroup: rbacGroup, kind: "ClusterRole", name: role };
+  const subjects = groups.map((group) => ({ kind: "Group", apiGroup: rbacGroup, name: group }));
+  const labels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
+  await createOnce(store, platform, clusterRoleBinding, name, { roleRef, subjects }, labels);
+}
+
+async function createOnce(
+  store: Store,
+  platform: Platform,
+  kind: Kind,
+  name: string,
+  content: object,
+  labels: Record<string, string>,
+): Promise<void> {
+  await store.commit(keyOf(kind, "", name), (current) => {
+    if (current) return undefined;
+    const metadata = { name, uid: platform.uuid(), creationTimestamp: formatTime(platform.wallMs()), labels };
+    return { kind: kind.kind, apiVersion: apiVersion(kind), metadata, ...content } as ApiObject;
+  });
+}

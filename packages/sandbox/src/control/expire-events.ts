@@ -1,0 +1,35 @@
+/**
+ * Events are forgotten after an hour, as in Kubernetes; otherwise a sandbox that runs for weeks would only grow.
+ */
+
+import { prefixOf } from "../objects/kind.ts";
+import { event } from "../objects/kinds/event.ts";
+import type { Platform, Timer } from "../platform.ts";
+import type { Store } from "../store/store.ts";
+
+const eventTtlMs = 60 * 60 * 1000;
+const sweepIntervalMs = 60 * 1000;
+
+export function expireEvents(
+  store: Store,
+  platform: Platform,
+  run: (task: () => Promise<unknown>) => void,
+): () => void {
+  /** When an event was last written. The wall clock of its fields is the client's, so it is not asked. */
+  const writtenMs = new Map<string, { revision: number; atMs: number }>();
+  let timer: Timer;
+  const sweep = () => {
+    const now = platform.monotonicMs();
+    const present = store.list(prefixOf(event, ""));
+    const keys = new Set(present.map(({ key }) => key));
+    for (const key of writtenMs.keys()) if (!keys.has(key)) writtenMs.delete(key);
+    for (const { key, revision } of present) {
+      const known = writtenMs.get(key);
+      if (known?.revision !== revision) writtenMs.set(key, { revision, atMs: now });
+      else if (now - known.atMs > eventTtlMs) run(() => store.commit(key, () => "delete"));
+    }
+    timer = platform.after(sweepIntervalMs, sweep);
+  };
+  timer = platform.after(sweepIntervalMs, sweep);
+  return () => timer.cancel();
+}

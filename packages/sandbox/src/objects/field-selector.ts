@@ -1,0 +1,43 @@
+/**
+ * Field selectors: `metadata.name=x,status.phase!=Running`. Only the fields that a kind declares can be asked for.
+ */
+
+import type { Kind } from "./kind.ts";
+import type { ApiObject } from "./object.ts";
+import { quote } from "./quote.ts";
+import { badRequest } from "./status.ts";
+
+export interface FieldSelector {
+  test(object: ApiObject): boolean;
+  /** The one name that can match, where the selector says so: then nothing else has to be looked at. */
+  name: string | undefined;
+}
+
+export function parseFieldSelector(text: string, kind: Kind): FieldSelector {
+  const tests: ((object: ApiObject) => boolean)[] = [];
+  let name: string | undefined;
+  for (const term of text.split(/(?<!\\),/).filter((part) => part !== "")) {
+    const match = /^(.*?)(!=|==|=)(.*)$/.exec(term);
+    if (match === null) {
+      throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+    }
+    const [, label, operator, raw] = match as unknown as [string, string, string, string];
+    const value = raw.replace(/\\([,=\\])/g, "$1");
+    const read = reader(label, kind);
+    tests.push((object) => (read(object) === value) === (operator !== "!="));
+    if (label === "metadata.name" && operator !== "!=") name = value;
+  }
+  return { test: (object) => tests.every((test) => test(object)), name };
+}
+
+function reader(label: string, kind: Kind): (object: ApiObject) => string {
+  if (label === "metadata.name") return (object) => object.metadata.name ?? "";
+  if (label === "metadata.namespace") return (object) => object.metadata.namespace ?? "";
+  const read = kind.selectable?.[label];
+  if (read) return read;
+  throw badRequest(
+    kind.selectable
+      ? `field label not supported: ${label}`
+      : `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * Objects seen through their type: which fields they have, how two differ, how one is merged into another. Lists are
+ * merged by key, united or replaced as the type says (x-kubernetes-list-type). Follows structured-merge-diff.
+ */
+import { equal, isObject, type JsonObject, put } from "../objects/object.ts";
+import { resolve, type Schema } from "../objects/schema.ts";
+import { FieldSet } from "./field-set.ts";
+
+/** How a field is taken apart. Anything else is one value. */
+type Shape =
+  | { type: "fields"; below(key: string): Schema | undefined; always(key: string): boolean }
+  | { type: "keyed"; keys: string[]; items: Schema }
+  | { type: "set" }
+  | { type: "atom" };
+
+function shapeOf(field: Schema): Shape {
+  const schema = resolve(field);
+  const mapType = field["x-kubernetes-map-type"] ?? schema["x-kubernetes-map-type"];
+  if (schema.type === "array") {
+    const type = field["x-kubernetes-list-type"];
+    if (type === "set") return { type };
+    const keys = field["x-kubernetes-list-map-keys"];
+    return type === "map" && keys ? { type: "keyed", keys, items: schema.items as Schema } : { type: "atom" };
+  }
+  if (mapType === "atomic") return { type: "atom" };
+  if (schema.properties) {
+    const { properties, required = [] } = schema;
+    return {
+      type: "fields",
+      below: (key) => (Object.hasOwn(properties, key) ? properties[key] : undefined),
+      always: (key) => required.includes(key),
+    };
+  }
+  if (schema.additionalProperties) {
+    const values = schema.additionalProperties;
+    return { type: "fields", below: () => values, always: () => false };
+  }
+  return { type: "atom" };
+}
+
+/** A key that an item leaves out has its default, as in `protocol` of a port. */
+function keyElement(item: unknown, keys: string[], items: Schema): string {
+  const { properties } = resolve(items);
+  const pairs = [...keys]
+    .sort()
+    .map((key) => [key, (item as JsonObject)?.[key] ?? properties?.[key]?.default]);
+  return `k:${JSON.stringify(Object.fromEntries(pairs))}`;
+}
+const valueElement = (value: unknown) => `v:${JSON.stringify(value)}`;
+
+/** The parts of a value by path element, in order; undefined if it is not taken apart. */
+function partsOf(value: unknown, shape: Shape): Map<string, unknown> | undefined {
+  if (shape.type === "fields" && isObject(value)) {
+    return new Map(Object.entries(value).map(([key, part]) => [`f:${key}`, part]));
+  }
+  if (shape.type === "keyed" && Array.isArray(value)) {
+    return new Map(value.map((item) => [keyElement(item, shape.keys, shape.items), item]));
+  }
+  if (shape.type === "set" && Array.isArray(value))
+    return new Map(value.map((item) => [valueElement(item), item]));
+  return undefined;
+}
+
+const atomSchema: Schema = {};
+
+function schemaBelow(shape: Shape, element: string): Schema {
+  if (shape.type === "fields") return shape.below(element.slice(2)) ?? atomSchema;
+  return shape.type === "keyed" ? shape.items : atomSchema;
+}
+
+/** All fields that an object sets. */
+export function fieldsOf(value: unknown, schema: Schema): FieldSet {
+  const set = new FieldSet();
+  const shape = shapeOf(schema);
+  const parts = partsOf(value, shape);
+  if (!parts || parts.size === 0) {
+    set.member = true;
+    return set;
+  }
+  for (const [element, part] of parts) {
+    const below = fieldsOf(part, schemaBelow(shape, element));
+    if (shape.type !== "fields") below.member = true;
+    set.children.set(element, below);
+  }
+  return set;
+}
+
+export interface Difference {
+  /** Fields that were added or have another value. */
+  changed: FieldSet;
+  removed: FieldSet;
+}
+
+export function compare(old: unknown, value: unknown, schema: Schema): Difference {
+  const out: Difference = { changed: new FieldSet(), removed: new FieldSet() };
+  compareInto(old, value, schema, out.changed, out.removed, true);
+  return out;
+}
+
+function compareInto(
+  old: unknown,
+  value: unknown,
+  schema: Schema,
+  changed: FieldSet,
+  removed: FieldSet,
+  always: boolean,
+): void {
+  if (old === undefined && value === undefined) return;
+  const shape = shapeOf(schema);
+  const before = partsOf(old, shape);
+  const after = partsOf(value, shape);
+  if ((old !== undefined && !before) || (value !== undefined && !after)) {
+    if (value === undefined) removed.member = true;
+    else if (!equal(old, value)) changed.member = true;
+    return;
+  }
+  // A field that is always printed was there before it had any content.
+  if (!before && !always) changed.member = true;
+  if (!after && !always) removed.member = true;
+  for (const element of new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])) {
+    const below = { changed: new FieldSet(), removed: new FieldSet() };
+    const keeps = shape.type === "fields" && shape.always(element.slice(2));
+    compareInto(
+      before?.get(element),
+      after?.get(element),
+      schemaBelow(shape, element),
+      below.changed,
+      below.removed,
+      keeps,
+    );
+    if (!below.changed.isEmpty) changed.children.set(element, below.changed);
+    if (!below.removed.isEmpty) removed.children.set(element, below.removed);
+  }
+}
+
+/** Lays one object over another: what both have is taken from the second. */
+export function merge(base: unknown, over: unknown, schema: Schema): unknown {
+  const shape = shapeOf(schema);
+  const before = partsOf(base, shape);
+  const after = partsOf(over, shape);
+  if (!before || !after) return over;
+  const merged = new Map<string, unknown>();
+  for (const [element, part] of before) {
+    merged.set(
+      element,
+      after.has(element) ? merge(part, after.get(element), schemaBelow(shape, element)) : part,
+    );
+  }
+  for (const [element, part] of after) if (!merged.has(element)) merged.set(element, part);
+  return assemble(shape, merged);
+}
+
+/** Takes fields out of an object, and what is below them; what has something to keep below it stays. */
+export function without(value: unknown, fields: FieldSet, keep: FieldSet, schema: Schema): unknown {
+  const shape = shapeOf(schema);
+  const parts = partsOf(value, shape);
+  if (!parts) return value;
+  const left = new Map<string, unknown>();
+  for (const [element, part] of parts) {
+    const dropped = fields.children.get(element);
+    const kept = keep.children.get(element);
+    if (!dropped) left.set(element, part);
+    else if (!dropped.member || kept) {
+      left.set(element, without(part, dropped, kept ?? new FieldSet(), schemaBelow(shape, element)));
+    }
+  }
+  return assemble(shape, left);
+}
+
+function assemble(shape: Shape, parts: Map<string, unknown>): unknown {
+  if (shape.type !== "fields") return [...parts.values()];
+  const out: JsonObject = {};
+  for (const [element, part] of parts) put(out, element.slice(2), part);
+  return out;
+}

@@ -1,0 +1,118 @@
+/** Reads a body into a JSON value, from JSON, YAML or protobuf. */
+
+import { JsonSyntaxError, parseJson } from "../objects/json.ts";
+import { isObject } from "../objects/object.ts";
+import { ProtobufError, readProtobuf } from "../objects/protobuf.ts";
+import { typeOf } from "../objects/resources.ts";
+import { badRequest, unsupportedMediaType } from "../objects/status.ts";
+import type { Context } from "./context.ts";
+
+/** As the API server: enough for any object that fits into etcd. */
+export const maxBodyBytes = 3 * 1024 * 1024;
+/** A manifest has no need of more; a "billion laughs" does. */
+const maxYamlAliases = 100;
+const maxYamlNodes = 1_000_000;
+
+export interface Body {
+  value: unknown;
+  duplicates: string[];
+}
+
+/** `expected` is the kind that the path is for, to name in a refusal. */
+export async function readBody(context: Context, expected: string): Promise<Body> {
+  const type = mediaType(context.request.headers["content-type"]);
+  const read = {
+    "": readJson,
+    "application/json": readJson,
+    "application/yaml": readYaml,
+    [protobufType]: readBinary,
+  }[type];
+  if (read) return readAs(expected, await context.request.body(), read);
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${protobufType}`,
+  );
+}
+
+const protobufType = "application/vnd.kubernetes.protobuf";
+const goTypeMeta =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+async function readAs(
+  expected: string,
+  bytes: Buffer,
+  read: (bytes: Buffer) => Body | Promise<Body>,
+): Promise<Body> {
+  const refuse = (why: string) =>
+    badRequest(
+      expected === "DeleteOptions"
+        ? why
+        : `the object provided is unrecognized (must be of type ${expected}): ${why} (${summarize(bytes)})`,
+    );
+  try {
+    const { value, duplicates } = await read(bytes);
+    if (value === null) return { value: {}, duplicates };
+    if (isObject(value)) return { value, duplicates };
+    const what = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    throw new BodyError(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${goTypeMeta}`,
+    );
+  } catch (error) {
+    if (error instanceof BodyError) throw refuse(error.message);
+    throw error;
+  }
+}
+
+/** The body cannot be read, for the reason in the message. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+}
+
+/** The beginning of a body, as a refusal quotes it. */
+function summarize(bytes: Buffer): string {
+  if (bytes.length === 0) return "<empty>";
+  const more = bytes.length > 30 ? " ..." : "";
+  const start = bytes.subarray(0, 30);
+  return `${start[0] === 0x7b ? start.toString() : start.toString("hex")}${more}`;
+}
+
+export const mediaType = (header: string | undefined) =>
+  (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+
+export function readJson(bytes: Buffer): Body {
+  try {
+    return parseJson(bytes.toString("utf8"));
+  } catch (error) {
+    if (error instanceof JsonSyntaxError)
+      throw new BodyError(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw error;
+  }
+}
+
+function readBinary(bytes: Buffer): Body {
+  try {
+    return { value: readProtobuf(bytes, typeOf), duplicates: [] };
+  } catch (error) {
+    if (error instanceof ProtobufError) throw new BodyError(error.message);
+    throw error;
+  }
+}
+
+export async function readYaml(bytes: Buffer): Promise<Body> {
+  const { load } = await import("js-yaml");
+  let value: unknown;
+  try {
+    value = load(bytes.toString("utf8"), { maxAliases: maxYamlAliases });
+  } catch (error) {
+    throw new BodyError(`error converting YAML to JSON: yaml: ${(error as Error).message.split("\n")[0]}`);
+  }
+  countNodes(value, { left: maxYamlNodes });
+  return { value: JSON.parse(JSON.stringify(value ?? null)), duplicates: [] };
+}
+
+/** Aliases share nodes; written out they may be many more than there are bytes in the body. */
+function countNodes(value: unknown, budget: { left: number }): void {
+  if (--budget.left < 0)
+    throw new BodyError("error converting YAML to JSON: yaml: document contains excessive aliasing");
+  if (typeof value === "object" && value !== null)
+    for (const child of Object.values(value)) countNodes(child, budget);
+}

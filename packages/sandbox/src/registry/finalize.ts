@@ -1,0 +1,22 @@
+/** Takes finalizers off a namespace's spec; the last one lets it go. */
+
+import { keyOf } from "../objects/kind.ts";
+import { notFound } from "../objects/status.ts";
+import type { Stored } from "../store/store.ts";
+import type { Answer, KindContext } from "./context.ts";
+import { decodeBody } from "./decode-body.ts";
+import { represent } from "./represent.ts";
+import { subjectOf } from "./write.ts";
+
+export async function finalize(context: KindContext): Promise<Answer> {
+  const { kind, info, cluster } = context;
+  const object = await decodeBody(context);
+  const stored = await cluster.store.commit(keyOf(kind, "", info.name), (current) => {
+    if (!current) throw notFound(subjectOf(context, info.name));
+    const { finalizers = [] } = (object.spec ?? {}) as { finalizers?: string[] };
+    const { deletionTimestamp, finalizers: others = [] } = current.value.metadata;
+    if (deletionTimestamp && finalizers.length === 0 && others.length === 0) return "delete";
+    return { ...current.value, spec: finalizers.length > 0 ? { finalizers } : {} };
+  });
+  return represent(context, stored as Stored, 200);
+}

@@ -1,0 +1,73 @@
+/** Scale: the number of replicas of a workload, without the rest of it. `kubectl scale` uses it. */
+
+import { keyOf, section } from "../objects/kind.ts";
+import { type ApiObject, at, type JsonObject } from "../objects/object.ts";
+import { field, invalid, notFound, unsupportedMediaType } from "../objects/status.ts";
+import { jsonPatch } from "../patch/json-patch.ts";
+import { mergePatch } from "../patch/merge-patch.ts";
+import { mediaType, readBody } from "./body.ts";
+import type { Answer, KindContext } from "./context.ts";
+import { readPatch } from "./patch.ts";
+import { subjectOf, updateObject } from "./write.ts";
+import { parseOptions } from "./write-options.ts";
+
+export async function getScale(context: KindContext): Promise<Answer> {
+  return answer(present(context));
+}
+
+export async function updateScale(context: KindContext): Promise<Answer> {
+  const { value } = await readBody(context, "Scale");
+  return write(context, () => value);
+}
+
+export async function patchScale(context: KindContext): Promise<Answer> {
+  const type = mediaType(context.request.headers["content-type"]);
+  const { value } = readPatch(await context.request.body());
+  if (type === "application/json-patch+json") return write(context, (scale) => jsonPatch(scale, value));
+  if (!type.endsWith("merge-patch+json")) throw unsupportedMediaType(`unsupported media type: ${type}`);
+  return write(context, (scale) => mergePatch(scale, value));
+}
+
+async function write(context: KindContext, change: (scale: JsonObject) => unknown): Promise<Answer> {
+  const whole: KindContext = { ...context, trackAs: "scale", info: { ...context.info, subresource: "" } };
+  const { stored } = await updateObject(
+    whole,
+    parseOptions(context),
+    (current) => {
+      const object = current as ApiObject;
+      const wanted = change(toScale(object));
+      const replicas = Number(at(wanted, "spec", "replicas") ?? 0);
+      if (!(replicas >= 0)) {
+        const why = field.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+        throw invalid({ group: "autoscaling", kind: "Scale", name: context.info.name }, [why]);
+      }
+      const version = at(wanted, "metadata", "resourceVersion") as string | undefined;
+      const metadata = { ...object.metadata, ...(version ? { resourceVersion: version } : {}) };
+      return { ...object, metadata, spec: { ...section(object, "spec"), replicas } };
+    },
+    false,
+  );
+  return answer(stored.value);
+}
+
+function present(context: KindContext): ApiObject {
+  const { cluster, kind, info } = context;
+  const found = cluster.store.get(keyOf(kind, info.namespace, info.name));
+  if (!found) throw notFound(subjectOf(context, info.name));
+  return found.value;
+}
+
+const answer = (object: ApiObject): Answer => ({ type: "object", code: 200, value: toScale(object) });
+
+function toScale(object: ApiObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const labels = (at(object, "spec", "selector", "matchLabels") ?? {}) as Record<string, string>;
+  const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: at(object, "spec", "replicas") ?? 0 },
+    status: { replicas: at(object, "status", "replicas") ?? 0, selector: selector.join(",") },
+  };
+}

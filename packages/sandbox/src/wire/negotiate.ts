@@ -1,0 +1,49 @@
+/**
+ * Which form of an answer a client wants: JSON or YAML; the objects, a table of them, or their metadata only.
+ */
+import { ApiError } from "../objects/status.ts";
+
+export interface Wanted {
+  format: "json" | "yaml";
+  as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+}
+
+const supportedTypes = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const streamTypes = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
+export function negotiate(accept: string | undefined): Wanted {
+  if (!accept?.trim()) return { format: "json", as: "object" };
+  let known = false;
+  for (const option of accept.split(",")) {
+    const [type = "", ...parameters] = option.split(";").map((part) => part.trim());
+    const values = Object.fromEntries(
+      parameters.map((parameter) => parameter.split("=", 2) as [string, string]),
+    );
+    const format =
+      type === "application/yaml"
+        ? "yaml"
+        : ["application/json", "*/*", "application/*"].includes(type)
+          ? "json"
+          : undefined;
+    if (format === undefined) continue;
+    known = true;
+    if (values.as === undefined) return { format, as: "object" };
+    if (values.g !== "meta.k8s.io" || values.v !== "v1") continue;
+    if (
+      values.as === "Table" ||
+      values.as === "PartialObjectMetadata" ||
+      values.as === "PartialObjectMetadataList"
+    ) {
+      return { format, as: values.as };
+    }
+  }
+  if (!known) {
+    throw new ApiError(
+      406,
+      "NotAcceptable",
+      `406: Not Acceptable\n\nAvailable representations: ${supportedTypes}, ${streamTypes}`,
+      {},
+    );
+  }
+  throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${supportedTypes}`);
+}

@@ -1,0 +1,82 @@
+/** What a path and a method mean: which verb on which resource. Follows k8s.io/apiserver's RequestInfo. */
+import type { Attributes } from "../access/authorizer.ts";
+
+export interface RequestInfo extends Attributes {
+  subresource: string;
+  /** Whether the path is one of a resource; otherwise `path` says what it is. */
+  isResource: boolean;
+  /** Whether the path was for a resource but longer than any. */
+  tooLong: boolean;
+}
+
+export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const parts = path.split("/").filter((part) => part !== "");
+  const [root, ...rest] = parts;
+  const resourceParts =
+    root === "api" && rest.length > 1
+      ? rest.slice(1)
+      : root === "apis" && rest.length > 2
+        ? rest.slice(2)
+        : undefined;
+  if (resourceParts === undefined) {
+    const verb = method.toLowerCase();
+    return {
+      isResource: false,
+      tooLong: false,
+      verb,
+      group: "",
+      version: "",
+      resource: "",
+      subresource: "",
+      namespace: "",
+      name: "",
+      path,
+    };
+  }
+
+  const [group, version] = root === "api" ? ["", rest[0] as string] : [rest[0] as string, rest[1] as string];
+  let namespace = "";
+  let segments = resourceParts;
+  if (segments[0] === "namespaces") {
+    // /namespaces/x is the namespace itself; /namespaces/x/status and /finalize are about it; others are inside of it.
+    const inside = segments.length > 2 && segments[2] !== "status" && segments[2] !== "finalize";
+    namespace = segments[1] ?? "";
+    if (inside) segments = segments.slice(2);
+  }
+  const [resource = "", name = "", subresource = "", ...more] = segments;
+  const verb = verbOf(method, name, query);
+  const isCollection = verb === "list" || verb === "watch" || verb === "deletecollection";
+  return {
+    isResource: true,
+    tooLong: more.length > 0,
+    verb,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    // A rule for one name also covers a list or watch that can only be about that name.
+    name: isCollection ? nameSelected(query) : name,
+  };
+}
+
+function nameSelected(query: URLSearchParams): string {
+  const term = (query.get("fieldSelector") ?? "")
+    .split(",")
+    .find((part) => /^metadata\.name==?[^=]/.test(part));
+  return term?.replace(/^metadata\.name==?/, "") ?? "";
+}
+
+const verbOfMethod: Record<string, string> = { POST: "create", PUT: "update", PATCH: "patch" };
+
+function verbOf(method: string, name: string, query: URLSearchParams): string {
+  if (method === "GET" || method === "HEAD") {
+    if (name) return "get";
+    return isTrue(query.get("watch")) ? "watch" : "list";
+  }
+  if (method === "DELETE") return name ? "delete" : "deletecollection";
+  return verbOfMethod[method] ?? "";
+}
+
+export const isTrue = (value: string | null) =>
+  value !== null && value !== "" && value !== "0" && value !== "false";

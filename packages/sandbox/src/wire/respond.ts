@@ -1,0 +1,76 @@
+/** Writes answers. A client that went away meanwhile is nobody's error. */
+import type { ServerResponse } from "node:http";
+import { ApiError } from "../objects/status.ts";
+import type { Answer, Context } from "../registry/context.ts";
+import { warningHeaders } from "./warnings.ts";
+
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Exclude<Answer, { type: "stream" }>,
+  context: Context,
+): Promise<void> {
+  if (answer.type === "text") {
+    send(response, answer.code, answer.contentType ?? "text/plain; charset=utf-8", answer.text, context);
+    return;
+  }
+  const headers = answer.type === "object" ? answer.headers : undefined;
+  const json = answer.type === "json" ? answer.json : JSON.stringify(answer.value);
+  if (context.wanted.format === "yaml" && headers === undefined) {
+    const { dump } = await import("js-yaml");
+    send(response, answer.code, "application/yaml", dump(JSON.parse(json), { sortKeys: true }), context);
+    return;
+  }
+  send(response, answer.code, headers?.["Content-Type"] ?? "application/json", `${json}\n`, context);
+}
+
+export function sendError(response: ServerResponse, error: ApiError, context: Context | undefined): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const { status } = error;
+  const wait = status.details?.retryAfterSeconds;
+  if (wait !== undefined) response.setHeader("Retry-After", String(wait));
+  send(response, status.code ?? 500, "application/json", `${JSON.stringify(status)}\n`, context);
+}
+
+function send(
+  response: ServerResponse,
+  code: number,
+  contentType: string,
+  body: string,
+  context: Context | undefined,
+): void {
+  const warnings = warningHeaders(context?.warnings ?? []);
+  if (context) response.setHeader("Audit-Id", context.cluster.platform.uuid());
+  response.setHeader("Cache-Control", "no-cache, private");
+  if (warnings.length > 0) response.setHeader("Warning", warnings);
+  response.setHeader("Content-Type", contentType);
+  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.writeHead(code);
+  // As bytes: headers are then written apart from the body, one byte a character.
+  response.end(Buffer.from(body));
+}
+
+const faultReasons = {
+  409: ["Conflict", "Operation cannot be fulfilled: injected by a fault of the sandbox"],
+  429: ["TooManyRequests", "Too many requests, please try again later."],
+  500: ["InternalError", "Internal error occurred: injected by a fault of the sandbox"],
+  503: [
+    "ServiceUnavailable",
+    "The server is currently unable to handle the request: injected by a fault of the sandbox",
+  ],
+} as const;
+
+export function faultStatus({
+  status,
+  retryAfterSeconds,
+}: {
+  status: 409 | 429 | 500 | 503;
+  retryAfterSeconds?: number;
+}): ApiError {
+  const [reason, message] = faultReasons[status];
+  // Clients wait for as long as they are told; of the two that tell it, 429 always does.
+  const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
+  return new ApiError(status, reason, message, wait === undefined ? {} : { retryAfterSeconds: wait });
+}

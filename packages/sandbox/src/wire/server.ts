@@ -1,0 +1,170 @@
+/**
+ * The HTTP side: listens, reads requests, writes answers and watches, and lets faults strike. HTTP/1.1 with or without
+ * TLS. One instance survives restarts in place: same port, same store.
+ */
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { KeyAndCertificate } from "../access/certificate.ts";
+import { adminPath } from "../control/admin.ts";
+import type { FaultTarget } from "../control/fault.ts";
+import { noStrike } from "../control/fault-injector.ts";
+import { SandboxError } from "../errors.ts";
+import { ApiError } from "../objects/status.ts";
+import type { ApiRequest, Context } from "../registry/context.ts";
+import { admitRequest, answer, type ServerParts } from "./authorize-request.ts";
+import { readLimited } from "./read-limited.ts";
+import { faultStatus, sendAnswer, sendError } from "./respond.ts";
+import { openStream } from "./stream.ts";
+
+/** Longer than clients keep an idle connection (client-go: 90 s), so that it is never us who close one in use. */
+const keepAliveMs = 120_000;
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  tls: { server: KeyAndCertificate; authorityPem: string } | undefined;
+}
+
+export class ApiServer {
+  readonly #parts: ServerParts;
+  readonly #options: ListenOptions;
+  #http: HttpServer | undefined;
+
+  constructor(parts: ServerParts, options: ListenOptions) {
+    this.#parts = parts;
+    this.#options = { ...options };
+  }
+
+  get port(): number {
+    return this.#options.port;
+  }
+
+  async listen(): Promise<void> {
+    const { host, port, tls } = this.#options;
+    // No request may end the process: what fails while it is answered ends the connection.
+    const handle = (request: IncomingMessage, response: ServerResponse) =>
+      void this.#handle(request, response).catch(() => response.destroy());
+    const http = tls
+      ? createTlsServer(
+          {
+            key: tls.server.keyPem,
+            cert: tls.server.certificatePem,
+            ca: tls.authorityPem,
+            requestCert: true,
+            rejectUnauthorized: false,
+          },
+          handle,
+        )
+      : createServer(handle);
+    http.keepAliveTimeout = keepAliveMs;
+    await new Promise<void>((resolve, reject) => {
+      http.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+      http.listen(port, host, resolve);
+    });
+    this.#options.port = (http.address() as AddressInfo).port;
+    this.#http = http;
+  }
+
+  /** Cuts all connections and frees the port. */
+  async close(): Promise<void> {
+    const http = this.#http;
+    if (!http) return;
+    this.#http = undefined;
+    const closed = new Promise<void>((resolve) => http.close(() => resolve()));
+    http.closeAllConnections();
+    await closed;
+  }
+
+  async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    let context: Context | undefined;
+    try {
+      const request = toRequest(incoming);
+      context = admitRequest(this.#parts, request, credentialsOf(incoming));
+      const target = targetOf(context);
+      // Who removes faults must be able to, whatever they are.
+      const { latencyMs, outcome, loseAnswer } = request.path.startsWith(adminPath)
+        ? noStrike
+        : this.#parts.faults.strike(target);
+      if (latencyMs > 0)
+        await new Promise<void>((resolve) => this.#parts.cluster.platform.after(latencyMs, resolve));
+      if (outcome === "hang") return;
+      if (outcome === "drop") return void response.destroy();
+      if (outcome) throw faultStatus(outcome);
+      const result = await answer(this.#parts, context).catch((error: unknown) => error as Error);
+      if (loseAnswer) return void response.destroy();
+      if (result instanceof Error) throw result;
+      if (result.type === "stream") openStream(this.#parts.faults, target, response, result.start);
+      else await sendAnswer(response, result, context);
+    } catch (error) {
+      sendError(response, error instanceof ApiError ? error : internalError(error), context);
+    }
+  }
+}
+
+function toRequest(incoming: IncomingMessage): ApiRequest {
+  const [path = "", search = ""] = splitOnce(incoming.url ?? "/", "?");
+  let body: Promise<Buffer> | undefined;
+  return {
+    method: incoming.method ?? "GET",
+    path: decodePath(path),
+    query: new URLSearchParams(search),
+    headers: incoming.headers,
+    body() {
+      body ??= readLimited(incoming);
+      return body;
+    },
+  };
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const index = text.indexOf(separator);
+  return index < 0 ? [text, ""] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new ApiError(400, "BadRequest", "400 Bad Request");
+  }
+}
+
+function credentialsOf(incoming: IncomingMessage) {
+  const { socket } = incoming;
+  const shown =
+    socket instanceof TLSSocket && socket.authorized ? socket.getPeerCertificate().raw : undefined;
+  return { authorization: incoming.headers.authorization, certificate: shown };
+}
+
+function targetOf({ info, user, request }: Context): FaultTarget {
+  const resource = info.subresource ? `${info.resource}/${info.subresource}` : info.resource;
+  const { verb, namespace, name } = info;
+  return { verb, resource, namespace, name, user: user.name, userAgent: request.headers["user-agent"] ?? "" };
+}
+
+function internalError(error: unknown): ApiError {
+  const text = error instanceof Error ? error.message : String(error);
+  return new ApiError(500, "InternalError", `Internal error occurred: ${text}`, {
+    causes: [{ reason: "", message: text }],
+  });
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): SandboxError {
+  const where = `${host}:${port}`;
+  if (error.code === "EADDRINUSE") {
+    const message = `Cannot listen on ${where} as the port is in use: stop what uses it, or choose another (0 picks a free one)`;
+    return new SandboxError("CANNOT_LISTEN", message, { cause: error });
+  }
+  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND") {
+    const message = `Cannot listen on ${where} as ${host} is not an address of this machine: use 127.0.0.1 or 0.0.0.0`;
+    return new SandboxError("CANNOT_LISTEN", message, { cause: error });
+  }
+  return new SandboxError("CANNOT_LISTEN", `Cannot listen on ${where}: ${error.message}`, { cause: error });
+}
