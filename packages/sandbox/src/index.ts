@@ -3,8 +3,7 @@
 export type { KeyAndCertificate } from "./access/certificate.ts";
 export type { ServiceAccountCredentials } from "./access/service-account-credentials.ts";
 export { connectSandbox, type SandboxControl } from "./control/client.ts";
-export type { FaultEffect, FaultSpec } from "./control/fault.ts";
-export type { FaultHandle, Faults, ListedFault } from "./control/fault-injector.ts";
+export type { FaultEffect, FaultHandle, FaultSpec, Faults, ListedFault } from "./control/fault.ts";
 export { SandboxError, type SandboxErrorCode } from "./errors.ts";
 export { type Platform, systemPlatform, type Timer } from "./platform.ts";
 export { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";

@@ -107,7 +107,8 @@ test("a ServiceAccount in a namespace that is not there is refused with the way 
   const sandbox = await start();
   await expect(sandbox.serviceAccount("nowhere", "x")).rejects.toMatchObject({
     code: "INVALID_OPTION",
-    message: "Cannot make the ServiceAccount x as there is no namespace nowhere: create it first",
+    message:
+      "Cannot create the ServiceAccount x as the namespace nowhere does not exist: create the namespace first",
   });
 });
 
@@ -201,7 +202,7 @@ test("a port that is taken is refused with the way out", async () => {
   const first = await start();
   await expect(startSandbox({ port: first.port })).rejects.toMatchObject({
     code: "CANNOT_LISTEN",
-    message: `Cannot listen on 127.0.0.1:${first.port} as the port is in use: stop what uses it, or choose another (0 picks a free one)`,
+    message: `Cannot listen on 127.0.0.1:${first.port} as the port is in use: stop the process that uses it, or choose another port (0 picks a free one)`,
   });
 });
 
@@ -210,7 +211,7 @@ test("options that are wrong are all named", async () => {
   await expect(startSandbox({ port: -1, dataDir: "/x", store })).rejects.toMatchObject({
     code: "INVALID_OPTION",
     message:
-      "Cannot start the sandbox as port must be a whole number from 0 to 65535: -1; dataDir and store exclude each other",
+      "Cannot start the sandbox as port must be a whole number from 0 to 65535: -1; dataDir and store cannot be combined",
   });
 });
 

@@ -8,8 +8,9 @@ import {
   serviceAccountCredentials,
 } from "./access/service-account-credentials.ts";
 import { allowAnonymous } from "./control/bootstrap.ts";
-import { type Cluster, openCluster } from "./control/cluster.ts";
-import { Faults } from "./control/fault-injector.ts";
+import { openCluster, type RunningCluster } from "./control/cluster.ts";
+import type { Faults } from "./control/fault.ts";
+import { FaultInjector } from "./control/fault-injector.ts";
 import { kubeconfig } from "./control/kubeconfig.ts";
 import { SandboxError } from "./errors.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
@@ -74,7 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const store = options.store ?? (await openStore(options.dataDir));
   const cluster = await openCluster(store, platform);
   if (options.anonymous) await allowAnonymous(store, platform);
-  const faults = new Faults(platform);
+  const faults = new FaultInjector(platform);
   const scratch = new Scratch();
   const names = [
     "localhost",
@@ -86,23 +87,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     host,
     ...hostNames,
   ];
-  const server = new ApiServer(
-    {
-      cluster,
-      faults,
-      admin: { compact: () => store.compact(), restartSoon },
-    },
-    {
-      host,
-      port,
-      tls: tls
-        ? {
-            server: newServerCertificate(cluster.authority, [...new Set(names)], platform),
-            authorityPem: cluster.authority.certificatePem,
-          }
-        : undefined,
-    },
-  );
+  const certificate = tls
+    ? {
+        server: newServerCertificate(cluster.authority, [...new Set(names)], platform),
+        authorityPem: cluster.authority.certificatePem,
+      }
+    : undefined;
+  const server = new ApiServer(cluster, { faults, restartSoon }, { host, port, tls: certificate });
 
   let closed = false;
   let restarting: Promise<void> = Promise.resolve();
@@ -172,7 +163,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-async function shutDown(cluster: Cluster): Promise<void> {
+async function shutDown(cluster: RunningCluster): Promise<void> {
   cluster.stop();
   await cluster.settled();
   await cluster.store.close();
@@ -201,7 +192,7 @@ function checkOptions({ port, host, dataDir, store }: SandboxOptions): void {
     problems.push(`port must be a whole number from 0 to 65535: ${port}`);
   }
   if (host === "") problems.push("host must not be empty");
-  if (dataDir !== undefined && store !== undefined) problems.push("dataDir and store exclude each other");
+  if (dataDir !== undefined && store !== undefined) problems.push("dataDir and store cannot be combined");
   if (problems.length > 0)
     throw new SandboxError("INVALID_OPTION", `Cannot start the sandbox as ${problems.join("; ")}`);
 }

@@ -1,10 +1,8 @@
-/** May somebody do something? `kubectl auth can-i` asks it here. */
-
+/** Access reviews: may a user do something? `kubectl auth can-i` uses them. */
 import type { JsonObject } from "../objects/object.ts";
 import { type FieldError, field } from "../objects/status.ts";
-import type { Context } from "../registry/context.ts";
-import type { Review } from "../registry/reviews.ts";
-import type { Attributes } from "./authorizer.ts";
+import type { Asker, Review } from "./review.ts";
+import type { Attributes } from "./rules.ts";
 import type { User } from "./user.ts";
 
 interface AccessSpec {
@@ -18,7 +16,6 @@ interface AccessSpec {
 }
 
 const specOf = (object: JsonObject) => (object.spec ?? {}) as AccessSpec;
-const group = "authorization.k8s.io";
 
 function attributesOf({ resourceAttributes: asked, nonResourceAttributes: path }: AccessSpec): Attributes {
   const {
@@ -43,8 +40,8 @@ function attributesOf({ resourceAttributes: asked, nonResourceAttributes: path }
   return { verb, group: of, version, resource, ...(subresource ? { subresource } : {}), namespace, name };
 }
 
-function decide({ cluster }: Context, user: User, spec: AccessSpec): JsonObject {
-  const { allowed, reason } = cluster.authorizer.authorize(user, attributesOf(spec));
+function decide({ authorizer }: Asker, user: User, spec: AccessSpec): JsonObject {
+  const { allowed, reason } = authorizer.authorize(user, attributesOf(spec));
   return { allowed, ...(reason ? { reason } : {}) };
 }
 
@@ -66,7 +63,7 @@ function validateSpec(object: JsonObject): FieldError[] {
   return [];
 }
 
-const who = ({ user = "", groups = [], uid }: AccessSpec): User => ({
+const subjectOf = ({ user = "", groups = [], uid }: AccessSpec): User => ({
   name: user,
   groups,
   ...(uid ? { uid } : {}),
@@ -82,35 +79,20 @@ function validateUser(object: JsonObject): FieldError[] {
 }
 
 export const selfAccessReview: Review = {
-  group,
-  kind: "SelfSubjectAccessReview",
-  plural: "selfsubjectaccessreviews",
-  namespaced: false,
-  type: "api.authorization.v1.SelfSubjectAccessReview",
   validate: validateSpec,
-  answer: (object, context) => decide(context, context.user, specOf(object)),
+  status: (object, asker) => decide(asker, asker.user, specOf(object)),
 };
 
 export const accessReview: Review = {
-  group,
-  kind: "SubjectAccessReview",
-  plural: "subjectaccessreviews",
-  namespaced: false,
-  type: "api.authorization.v1.SubjectAccessReview",
   validate: validateUser,
-  answer: (object, context) => decide(context, who(specOf(object)), specOf(object)),
+  status: (object, asker) => decide(asker, subjectOf(specOf(object)), specOf(object)),
 };
 
 export const localAccessReview: Review = {
-  group,
-  kind: "LocalSubjectAccessReview",
-  plural: "localsubjectaccessreviews",
-  namespaced: true,
-  type: "api.authorization.v1.LocalSubjectAccessReview",
-  validate(object, { info }) {
+  validate(object, { namespace }) {
     const errors = validateUser(object);
     const { resourceAttributes } = specOf(object);
-    if (resourceAttributes && resourceAttributes.namespace !== info.namespace) {
+    if (resourceAttributes && resourceAttributes.namespace !== namespace) {
       errors.push(
         field.invalid(
           "spec.resourceAttributes.namespace",
@@ -121,18 +103,13 @@ export const localAccessReview: Review = {
     }
     return errors;
   },
-  answer: (object, context) => decide(context, who(specOf(object)), specOf(object)),
+  status: (object, asker) => decide(asker, subjectOf(specOf(object)), specOf(object)),
 };
 
 export const rulesReview: Review = {
-  group,
-  kind: "SelfSubjectRulesReview",
-  plural: "selfsubjectrulesreviews",
-  namespaced: false,
-  type: "api.authorization.v1.SelfSubjectRulesReview",
-  answer(object, { cluster, user }) {
+  status(object, { authorizer, user }) {
     const namespace = String((object.spec as JsonObject | undefined)?.namespace ?? "");
-    const { rules, errors } = cluster.authorizer.rules(user, namespace);
+    const { rules, errors } = authorizer.rules(user, namespace);
     return {
       resourceRules: rules
         .filter(({ resources }) => resources?.length)

@@ -1,8 +1,7 @@
 /**
- * Second step of a request: may this user do this? RBAC, read from the store at every decision, so that a change of a
- * role counts for the next request. system:masters may do everything, as in Kubernetes.
+ * RBAC authorization: decides whether a user may make a request. It reads the roles from the store for each decision, so
+ * a change to a role takes effect with the next request. The group system:masters may do everything, as in Kubernetes.
  */
-
 import { keyOf, prefixOf } from "../objects/kind.ts";
 import {
   clusterRole,
@@ -15,32 +14,18 @@ import {
 import type { ApiObject } from "../objects/object.ts";
 import { qualified } from "../objects/status.ts";
 import type { Store } from "../store/store.ts";
-import { ruleAllows } from "./rules.ts";
+import { type Attributes, ruleAllows } from "./rules.ts";
 import type { User } from "./user.ts";
 
-/** What a request wants. A path that is no resource has `path` set. */
-export interface Attributes {
-  verb: string;
-  group: string;
-  version: string;
-  resource: string;
-  subresource?: string;
-  namespace: string;
-  name: string;
-  path?: string;
-}
-
-export interface AuthorizationDecision {
+interface AuthorizationDecision {
   allowed: boolean;
   reason: string;
 }
 
 export interface Authorizer {
   authorize(user: User, attributes: Attributes): AuthorizationDecision;
-  /** The rules that hold for a user in a namespace, and what could not be looked up. */
+  /** The rules that apply to a user in a namespace, and the roles that could not be found. */
   rules(user: User, namespace: string): { rules: PolicyRule[]; errors: string[] };
-  /** Why not, in the words that kubectl shows. */
-  refusal(user: User, attributes: Attributes): string;
 }
 
 interface Grant {
@@ -57,7 +42,7 @@ export function createAuthorizer(store: Store): Authorizer {
     return { allowed: false, reason: "" };
   }
 
-  /** Cluster-wide grants first, then those of the namespace. */
+  /** Yields cluster-wide grants first, then the grants of the namespace. */
   function* grants(user: User, namespace: string, errors: string[]): Generator<Grant> {
     for (const { value } of store.list(prefixOf(clusterRoleBinding, ""))) {
       const subject = findSubject(value, user, "");
@@ -101,7 +86,6 @@ export function createAuthorizer(store: Store): Authorizer {
         : [...grants(user, namespace, errors)].flatMap((grant) => grant.rules);
       return { rules, errors };
     },
-    refusal,
   };
 }
 
@@ -121,7 +105,11 @@ function explain(kind: string, binding: ApiObject, subject: RbacSubject): string
   return `RBAC: allowed by ${kind} "${what}" of ${ref.kind} "${ref.name}" to ${subject.kind} "${who}"`;
 }
 
-function refusal(user: User, { verb, group, resource, subresource, namespace, path }: Attributes): string {
+/** Says what the user may not do, in the words that kubectl shows. */
+export function explainDenial(
+  user: User,
+  { verb, group, resource, subresource, namespace, path }: Attributes,
+): string {
   if (path !== undefined) return `User "${user.name}" cannot ${verb} path "${path}"`;
   const what = subresource ? `${resource}/${subresource}` : resource;
   const where = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";

@@ -2,7 +2,6 @@
  * The secrets of a sandbox. They live in its store, so that a kubeconfig stays good when a sandbox with a data
  * directory starts again, and so that two servers over one store accept each other's tokens.
  */
-
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import { type KeyAndCertificate, newAuthority, newKeyPem } from "./certificate.ts";

@@ -1,11 +1,12 @@
 /**
- * `kubectl --as`: a user who may "impersonate" another acts as that one. What the other may do is decided afterwards,
- * by the same authorization as for everybody.
+ * Impersonation (`kubectl --as`): a user who has the verb "impersonate" on another user can act as that user. The request
+ * is then authorized with the permissions of the impersonated user.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../objects/quote.ts";
 import { badRequest, forbidden } from "../objects/status.ts";
-import type { Attributes, Authorizer } from "./authorizer.ts";
+import { type Authorizer, explainDenial } from "./authorizer.ts";
+import type { Attributes } from "./rules.ts";
 import { anonymousUser, authenticatedGroup, type User, unauthenticatedGroup } from "./user.ts";
 
 const extraPrefix = "impersonate-extra-";
@@ -52,7 +53,7 @@ export function impersonate(user: User, headers: IncomingHttpHeaders, authorizer
       ...attributes,
     };
     const decision = authorizer.authorize(user, full);
-    if (!decision.allowed) throw forbidden(full, authorizer.refusal(user, full));
+    if (!decision.allowed) throw forbidden(full, explainDenial(user, full));
   }
 
   const known = new Set(groups);

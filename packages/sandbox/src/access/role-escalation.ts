@@ -1,9 +1,8 @@
 /**
- * Nobody grants more than they have: a role may only hold rules that its writer holds, and a binding may only name a
- * role whose rules its writer holds. The verbs "escalate" and "bind" lift that.
+ * Prevents privilege escalation: users can write a role or a binding only if they already hold every rule that it
+ * grants. The verbs "escalate" (for roles) and "bind" (for bindings) lift this restriction.
  */
-
-import { keyOf } from "../objects/kind.ts";
+import { type Kind, keyOf } from "../objects/kind.ts";
 import {
   clusterRole,
   clusterRoleBinding,
@@ -14,12 +13,24 @@ import {
 import { type ApiObject, equal } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
 import { forbidden } from "../objects/status.ts";
-import type { Admission } from "../registry/admission.ts";
-import type { Attributes } from "./authorizer.ts";
-import { ruleAllows } from "./rules.ts";
+import type { Store } from "../store/store.ts";
+import type { Authorizer } from "./authorizer.ts";
+import { type Attributes, ruleAllows } from "./rules.ts";
+import type { User } from "./user.ts";
 
-export function checkEscalation(admission: Admission, object: ApiObject, old: ApiObject | undefined): void {
-  const { kind, user, cluster } = admission;
+interface RoleWrite {
+  store: Store;
+  authorizer: Authorizer;
+  user: User;
+  kind: Kind;
+}
+
+/** Checks one write. `old` is undefined when the object is created. Kinds other than the RBAC kinds pass. */
+export function checkRoleEscalation(
+  { store, authorizer, user, kind }: RoleWrite,
+  object: ApiObject,
+  old: ApiObject | undefined,
+): void {
   const { namespace = "", name = "" } = object.metadata;
   const isBinding = kind === roleBinding || kind === clusterRoleBinding;
   if (!isBinding && kind !== role && kind !== clusterRole) return;
@@ -35,9 +46,9 @@ export function checkEscalation(admission: Admission, object: ApiObject, old: Ap
     namespace,
     name: ref?.name ?? name,
   };
-  if (cluster.authorizer.authorize(user, attributes).allowed) return;
-  const wanted = ref ? cluster.store.get(keyOf(target, namespace, ref.name))?.value.rules : object.rules;
-  const held = cluster.authorizer.rules(user, namespace).rules;
+  if (authorizer.authorize(user, attributes).allowed) return;
+  const wanted = ref ? store.get(keyOf(target, namespace, ref.name))?.value.rules : object.rules;
+  const held = authorizer.rules(user, namespace).rules;
   const missing = ((wanted ?? []) as PolicyRule[]).flatMap(single).filter((rule) => !covered(rule, held));
   if (missing.length === 0) return;
   const who = `user ${quote(user.name)} (groups=${goList(user.groups)})`;
@@ -50,7 +61,7 @@ export function checkEscalation(admission: Admission, object: ApiObject, old: Ap
 
 const goList = (items: string[]) => `[${items.map((item) => quote(item)).join(" ")}]`;
 
-/** One rule for each verb, group, resource and name. */
+/** Splits a rule into one rule for each verb, group, resource and name. */
 function single(rule: PolicyRule): PolicyRule[] {
   const urls = (rule.nonResourceURLs ?? []).flatMap((url) =>
     rule.verbs.map((verb) => ({ verbs: [verb], nonResourceURLs: [url] })),
@@ -71,7 +82,7 @@ function single(rule: PolicyRule): PolicyRule[] {
   return [...urls, ...resources];
 }
 
-/** One rule again for all verbs of a resource. */
+/** Merges rules that differ only in their verbs. */
 function compact(rules: PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, PolicyRule>();
   for (const rule of rules) {

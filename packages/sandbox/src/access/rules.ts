@@ -1,6 +1,17 @@
-/** Whether one rule of a role covers one request. */
+/** Decides whether one rule of a role covers one request. */
 import type { PolicyRule } from "../objects/kinds/rbac.ts";
-import type { Attributes } from "./authorizer.ts";
+
+/** What a request asks for: a verb on a resource, or on a `path` that is not a resource. */
+export interface Attributes {
+  verb: string;
+  group: string;
+  version: string;
+  resource: string;
+  subresource?: string;
+  namespace: string;
+  name: string;
+  path?: string;
+}
 
 const has = (list: string[] | undefined, value: string) =>
   list !== undefined && (list.includes("*") || list.includes(value));

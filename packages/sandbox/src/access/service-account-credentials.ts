@@ -4,12 +4,14 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Cluster } from "../control/cluster.ts";
 import { SandboxError } from "../errors.ts";
 import { keyOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace as namespaceKind } from "../objects/kinds/namespace.ts";
 import { formatTime } from "../objects/time.ts";
+import type { Platform } from "../platform.ts";
+import type { Store } from "../store/store.ts";
+import type { ServiceAccountTokens } from "./service-account-tokens.ts";
 
 export interface ServiceAccountCredentials {
   token: string;
@@ -20,7 +22,7 @@ export interface ServiceAccountCredentials {
 }
 
 interface Request {
-  cluster: Cluster;
+  cluster: { store: Store; platform: Platform; tokens: ServiceAccountTokens };
   url: string;
   caPem: string;
   namespace: string;
@@ -36,7 +38,7 @@ export async function serviceAccountCredentials(request: Request): Promise<Servi
   if (!store.get(keyOf(namespaceKind, "", namespace))) {
     throw new SandboxError(
       "INVALID_OPTION",
-      `Cannot make the ServiceAccount ${name} as there is no namespace ${namespace}: create it first`,
+      `Cannot create the ServiceAccount ${name} as the namespace ${namespace} does not exist: create the namespace first`,
     );
   }
   const stored = await store.commit(keyOf(serviceAccount, namespace, name), (current) => {

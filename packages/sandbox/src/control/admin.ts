@@ -1,52 +1,53 @@
-/**
- * What `tenure sandbox faults …` talks to: paths beside the Kubernetes API, for users who may do everything.
- */
-
+/** The paths that `tenure sandbox faults …` uses. They are beside the Kubernetes API, and only administrators may use them. */
 import { SandboxError } from "../errors.ts";
 import { badRequest, methodNotAllowed } from "../objects/status.ts";
 import { readBody } from "../registry/body.ts";
-import type { Answer, Context } from "../registry/context.ts";
-import type { ServerParts } from "../wire/authorize-request.ts";
-import { pageNotFound } from "../wire/route.ts";
+import type { ApiResponse, Context } from "../registry/context.ts";
 import type { FaultSpec } from "./fault.ts";
+import type { FaultInjector } from "./fault-injector.ts";
 
 export const adminPath = "/tenure/v1/";
 
 export interface AdminActions {
-  compact(): void;
-  /** Answers first, restarts then. */
+  faults: FaultInjector;
+  /** Restarts the server after the response has been sent. */
   restartSoon(): void;
 }
 
-export async function adminAnswer(parts: ServerParts, context: Context): Promise<Answer> {
+/** Returns undefined if there is no such path. */
+export async function adminResponse(
+  { faults, restartSoon }: AdminActions,
+  context: Context,
+): Promise<ApiResponse | undefined> {
   const { method, path } = context.request;
   const [what, id, ...rest] = path.slice(adminPath.length).split("/");
-  if (rest.length > 0) return pageNotFound;
-  const ok = (value: unknown): Answer => ({ type: "object", code: 200, value });
+  if (rest.length > 0) return undefined;
+  const ok = (value: unknown): ApiResponse => ({ type: "object", code: 200, value });
   if (what === "faults" && id === undefined) {
-    if (method === "GET") return ok({ faults: parts.faults.list() });
-    if (method === "POST") return ok({ id: await addFault(parts, context) });
+    if (method === "GET") return ok({ faults: faults.list() });
+    if (method === "POST") return ok({ id: await addFault(faults, context) });
     if (method === "DELETE") {
-      parts.faults.clear();
+      faults.clear();
       return ok({ faults: [] });
     }
   }
   if (what === "faults" && id !== undefined && method === "DELETE") {
-    return parts.faults.remove(Number(id)) ? ok({ removed: Number(id) }) : pageNotFound;
+    return faults.remove(Number(id)) ? ok({ removed: Number(id) }) : undefined;
   }
   if (what === "compact" && method === "POST") {
-    parts.admin.compact();
-    return ok({ compactedRevision: parts.cluster.store.compactedRevision });
+    const { store } = context.cluster;
+    store.compact();
+    return ok({ compactedRevision: store.compactedRevision });
   }
   if (what === "restart" && method === "POST") {
-    parts.admin.restartSoon();
+    restartSoon();
     return ok({ restarting: true });
   }
   if (["faults", "compact", "restart"].includes(what as string)) throw methodNotAllowed();
-  return pageNotFound;
+  return undefined;
 }
 
-async function addFault({ faults }: ServerParts, context: Context): Promise<number> {
+async function addFault(faults: FaultInjector, context: Context): Promise<number> {
   const { value } = await readBody(context, "Fault");
   try {
     return faults.add(value as FaultSpec).id;

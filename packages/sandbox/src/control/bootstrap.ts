@@ -1,17 +1,16 @@
 /**
- * The objects that are there from the start: the namespaces and the roles of Kubernetes, as far as they have a meaning
- * here. What somebody changed or deleted afterwards stays as it is.
+ * The initial objects: the namespaces and the default roles of Kubernetes, as far as they mean something here. An
+ * object that already exists is left unchanged.
  */
-
 import { apiVersion, type Kind, keyOf } from "../objects/kind.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
 import { clusterRole, clusterRoleBinding, type PolicyRule } from "../objects/kinds/rbac.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { formatTime } from "../objects/time.ts";
 import type { Platform } from "../platform.ts";
-import { firstNamespaces } from "../registry/namespace-lifecycle.ts";
 import type { Store } from "../store/store.ts";
 
+const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const rbacGroup = "rbac.authorization.k8s.io";
 
 const readVerbs = ["get", "list", "watch"];
@@ -81,7 +80,7 @@ interface RoleDefinition {
   groups?: string[];
 }
 
-const firstRoles: RoleDefinition[] = [
+const initialRoles: RoleDefinition[] = [
   {
     name: "cluster-admin",
     rules: [
@@ -117,8 +116,8 @@ const firstRoles: RoleDefinition[] = [
   },
 ];
 
-export async function createFirstObjects(store: Store, platform: Platform): Promise<void> {
-  for (const name of firstNamespaces) {
+export async function createInitialObjects(store: Store, platform: Platform): Promise<void> {
+  for (const name of initialNamespaces) {
     const labels = { "kubernetes.io/metadata.name": name };
     await createOnce(
       store,
@@ -129,7 +128,7 @@ export async function createFirstObjects(store: Store, platform: Platform): Prom
       labels,
     );
   }
-  for (const { name, rules, groups } of firstRoles) {
+  for (const { name, rules, groups } of initialRoles) {
     await createOnce(
       store,
       platform,
@@ -142,7 +141,7 @@ export async function createFirstObjects(store: Store, platform: Platform): Prom
   }
 }
 
-/** With this a client needs no credentials at all. It is a binding like any other: visible, and removed by deleting it. */
+/** Lets clients without credentials do everything. It is an ordinary binding: users can see it, and delete it. */
 export async function allowAnonymous(store: Store, platform: Platform): Promise<void> {
   await bindClusterRole(store, platform, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
 }

@@ -1,23 +1,19 @@
-/**
- * Faults from another process than the sandbox's: what `tenure sandbox faults …` uses. It finds the sandbox through
- * its kubeconfig.
- */
+/** Controls a sandbox from another process, as `tenure sandbox faults …` does. It finds the sandbox by its kubeconfig. */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { SandboxError } from "../errors.ts";
 import { adminPath } from "./admin.ts";
-import { type FaultSpec, parseFault } from "./fault.ts";
-import type { ListedFault } from "./fault-injector.ts";
+import { type FaultSpec, type ListedFault, parseFault } from "./fault.ts";
 
 export interface SandboxControl {
-  /** Adds a fault; returns the id to remove it by. */
+  /** Adds a fault and returns its id. */
   addFault(spec: FaultSpec): Promise<number>;
   listFaults(): Promise<ListedFault[]>;
   removeFault(id: number): Promise<boolean>;
   clearFaults(): Promise<void>;
-  /** Forgets the history of changes; returns the revision from which watches can still resume. */
+  /** Drops the history of changes. Returns the oldest revision from which a watch can resume. */
   compact(): Promise<number>;
-  /** Cuts all connections and starts again: same port, same store. */
+  /** Closes all connections and starts again, with the same port and the same data. */
   restart(): Promise<void>;
 }
 
@@ -29,14 +25,14 @@ interface Endpoint {
   ca: Buffer | undefined;
 }
 
-/** @param kubeconfig the text of the kubeconfig that the sandbox wrote */
+/** @param kubeconfig the content of the kubeconfig that the sandbox wrote */
 export async function connectSandbox(kubeconfig: string): Promise<SandboxControl> {
   const endpoint = await parseKubeconfig(kubeconfig);
   const call = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const { status, json } = await send(endpoint, method, `${adminPath}${path}`, body);
     if (status === 200) return json;
     const { origin } = endpoint.server;
-    const why = String(json.message ?? `it answered ${status}`);
+    const why = String(json.message ?? `it responded with status ${status}`);
     if (status === 400) throw new SandboxError("INVALID_OPTION", why);
     throw new SandboxError("NOT_REACHABLE", `Cannot control the sandbox at ${origin}: ${why}`);
   };
@@ -62,13 +58,13 @@ async function parseKubeconfig(text: string): Promise<Endpoint> {
     };
     const cluster = config.clusters[0]?.cluster;
     const token = config.users[0]?.user.token;
-    if (!cluster || typeof token !== "string") throw new Error("no cluster or no token in it");
+    if (!cluster || typeof token !== "string") throw new Error("it has no cluster or no token");
     const ca = cluster["certificate-authority-data"];
     return { server: new URL(cluster.server), token, ca: ca ? Buffer.from(ca, "base64") : undefined };
   } catch (cause) {
     throw new SandboxError(
       "INVALID_OPTION",
-      "Cannot read the kubeconfig as it is not one that a sandbox wrote",
+      "Cannot use the kubeconfig as no sandbox wrote it: use the file that `tenure sandbox` writes",
       { cause },
     );
   }
@@ -91,11 +87,13 @@ function send({ server, token, ca }: Endpoint, method: string, path: string, bod
       reject(
         new SandboxError("NOT_REACHABLE", `Cannot reach a sandbox at ${server.origin}: ${why}`, { cause }),
       );
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${requestTimeoutMs / 1000} s`)));
+    request.on("timeout", () =>
+      request.destroy(new Error(`no response within ${requestTimeoutMs / 1000} s`)),
+    );
     request.on("error", (error: NodeJS.ErrnoException) =>
       fail(
         error.code === "ECONNREFUSED"
-          ? "nothing listens there: start one with `tenure sandbox`"
+          ? "no server listens there: start a sandbox with `tenure sandbox`"
           : error.message,
         error,
       ),

@@ -1,34 +1,31 @@
 /**
- * What all API servers over one store share: its identity (CA, keys, the administrator's token), its authenticator and
- * authorizer, its first objects, and the housekeeping. It is made once for each store, so that two servers over one
- * store behave as one (D6).
+ * The parts that all API servers over one store share: CA, keys and administrator token, authenticator and authorizer,
+ * the initial objects, and the controllers. They are created once per store, so that two servers over one store behave
+ * like one cluster.
  */
 import { type Authenticator, createAuthenticator } from "../access/authenticate.ts";
-import { type Authorizer, createAuthorizer } from "../access/authorizer.ts";
+import { createAuthorizer } from "../access/authorizer.ts";
 import type { KeyAndCertificate } from "../access/certificate.ts";
 import { loadIdentity } from "../access/identity.ts";
 import { ServiceAccountTokens } from "../access/service-account-tokens.ts";
 import type { Platform } from "../platform.ts";
+import type { Cluster } from "../registry/context.ts";
 import type { Store } from "../store/store.ts";
-import { createFirstObjects } from "./bootstrap.ts";
-import { startHousekeeping } from "./controllers.ts";
+import { createInitialObjects } from "./bootstrap.ts";
+import { startControllers } from "./controllers.ts";
 
-export interface Cluster {
-  store: Store;
-  platform: Platform;
+export interface RunningCluster extends Cluster {
   authority: KeyAndCertificate;
   adminToken: string;
-  tokens: ServiceAccountTokens;
   authenticator: Authenticator;
-  authorizer: Authorizer;
-  /** Resolves when the housekeeping has nothing left to do. */
+  /** Resolves when the controllers have nothing left to do. */
   settled(): Promise<void>;
   stop(): void;
 }
 
-const clusters = new WeakMap<Store, Promise<Cluster>>();
+const clusters = new WeakMap<Store, Promise<RunningCluster>>();
 
-export function openCluster(store: Store, platform: Platform): Promise<Cluster> {
+export function openCluster(store: Store, platform: Platform): Promise<RunningCluster> {
   let cluster = clusters.get(store);
   if (!cluster) {
     cluster = open(store, platform);
@@ -37,13 +34,13 @@ export function openCluster(store: Store, platform: Platform): Promise<Cluster> 
   return cluster;
 }
 
-async function open(store: Store, platform: Platform): Promise<Cluster> {
+async function open(store: Store, platform: Platform): Promise<RunningCluster> {
   const { authority, adminToken, serviceAccountKeyPem } = await loadIdentity(store, platform);
   const tokens = new ServiceAccountTokens(store, serviceAccountKeyPem, platform);
-  const housekeeping = startHousekeeping(store, platform);
-  await createFirstObjects(store, platform);
-  await housekeeping.settled();
-  // The first objects are no news to anybody.
+  const controllers = startControllers(store, platform);
+  await createInitialObjects(store, platform);
+  await controllers.settled();
+  // No watch needs to see how the initial objects were created.
   store.compact();
   return {
     store,
@@ -53,7 +50,7 @@ async function open(store: Store, platform: Platform): Promise<Cluster> {
     tokens,
     authenticator: createAuthenticator(adminToken, tokens),
     authorizer: createAuthorizer(store),
-    settled: housekeeping.settled,
-    stop: housekeeping.stop,
+    settled: controllers.settled,
+    stop: controllers.stop,
   };
 }

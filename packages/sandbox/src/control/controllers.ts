@@ -1,25 +1,26 @@
 /**
- * The few controllers without which the API itself would look broken: content of deleted namespaces goes, so do
- * objects whose owners are gone, and each namespace has its "default" ServiceAccount. They run beside the requests, as
- * in Kubernetes: what they do is seen a moment later.
+ * The few controllers that clients of the API rely on: they delete the content of deleted namespaces and the dependents
+ * of deleted owners, create the "default" ServiceAccount of each namespace, and expire events. They run asynchronously,
+ * as in Kubernetes, so clients see their effects a moment later.
  *
- * There is no Deployment controller, scheduler or node here.
+ * There is no Deployment controller, scheduler or node.
  */
 import type { Platform } from "../platform.ts";
-import type { Store, StoreEvent } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreEvent } from "../store/types.ts";
 import { expireEvents } from "./expire-events.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { finishNamespace, provideServiceAccount } from "./namespaces.ts";
 
-export interface Housekeeping {
+interface Controllers {
   settled(): Promise<void>;
   stop(): void;
 }
 
-export function startHousekeeping(store: Store, platform: Platform): Housekeeping {
+export function startControllers(store: Store, platform: Platform): Controllers {
   const collector = new GarbageCollector(store);
   let queue: Promise<unknown> = Promise.resolve();
-  // A task that fails is dropped: the store is closing, or the next event of the object brings it up again.
+  // A failed task is dropped: either the store is closing, or the next event of the object causes another attempt.
   const run = (task: () => Promise<unknown>) => {
     queue = queue.then(task).catch(() => undefined);
   };

@@ -1,7 +1,6 @@
 /**
  * Events are forgotten after an hour, as in Kubernetes; otherwise a sandbox that runs for weeks would only grow.
  */
-
 import { prefixOf } from "../objects/kind.ts";
 import { event } from "../objects/kinds/event.ts";
 import type { Platform, Timer } from "../platform.ts";

@@ -1,23 +1,21 @@
-/**
- * The faults that are set on one server. Each request asks once what befalls it; watches are told while they run.
- */
+/** The faults of one server. Each request looks up its faults once. Open watches are told when a fault affects them. */
 import type { Platform } from "../platform.ts";
-import { type FaultSpec, type FaultTarget, matchesTarget, parseFault } from "./fault.ts";
+import {
+  type FaultHandle,
+  type FaultSpec,
+  type Faults,
+  type FaultTarget,
+  type ListedFault,
+  matchesTarget,
+  parseFault,
+} from "./fault.ts";
 
-export interface FaultHandle {
-  /** Removes the fault. Removing it twice does nothing. */
-  remove(): void;
-}
-
-/** A fault as it is listed. */
-export type ListedFault = FaultSpec & { id: number; struck: number };
-
-/** An open watch, as far as faults reach it. */
-export interface FaultyWatch {
+/** An open watch that faults can affect. */
+interface FaultyWatch {
   target: FaultTarget;
   stall(): void;
   resume(): void;
-  cut(): void;
+  disconnect(): void;
 }
 
 interface Entry {
@@ -27,16 +25,17 @@ interface Entry {
   stalled: Set<FaultyWatch>;
 }
 
-/** What happens to a request before it is worked on, and to its answer. */
-export interface Strike {
+/** The effects of all faults on one request. */
+interface RequestFaults {
   latencyMs: number;
+  /** What happens instead of the request, if anything. */
   outcome: "hang" | "drop" | { status: 409 | 429 | 500 | 503; retryAfterSeconds?: number } | undefined;
   loseAnswer: boolean;
 }
 
-export const noStrike: Strike = { latencyMs: 0, outcome: undefined, loseAnswer: false };
+export const noFaults: RequestFaults = { latencyMs: 0, outcome: undefined, loseAnswer: false };
 
-export class Faults {
+export class FaultInjector implements Faults {
   readonly #platform: Platform;
   readonly #entries = new Map<number, Entry>();
   readonly #watches = new Set<FaultyWatch>();
@@ -46,12 +45,11 @@ export class Faults {
     this.#platform = platform;
   }
 
-  /** Sets a fault; it works until it is removed, cleared, or has struck `times` times. */
-  add(spec: FaultSpec): FaultHandle & { id: number } {
+  add(spec: FaultSpec): FaultHandle {
     const entry: Entry = { id: ++this.#lastId, spec: parseFault(spec), struck: 0, stalled: new Set() };
     this.#entries.set(entry.id, entry);
-    for (const watch of [...this.#watches]) this.#strikeWatch(entry, watch);
-    return { id: entry.id, remove: () => this.remove(entry.id) };
+    for (const watch of [...this.#watches]) this.#affectWatch(entry, watch);
+    return { id: entry.id, remove: () => void this.remove(entry.id) };
   }
 
   list(): ListedFault[] {
@@ -72,47 +70,53 @@ export class Faults {
     for (const id of [...this.#entries.keys()]) this.remove(id);
   }
 
-  /** What befalls this request. Latencies add up; the first fault that ends it counts. */
-  strike(target: FaultTarget): Strike {
-    const strike: Strike = { ...noStrike };
+  /** Counts and returns the faults that affect a request. Latencies add up. The first fault with an outcome is the last one counted. */
+  effectsOn(target: FaultTarget): RequestFaults {
+    const effects: RequestFaults = { ...noFaults };
     for (const entry of [...this.#entries.values()]) {
       const { effect } = entry.spec;
-      if (effect === "stall-watch" || effect === "cut-watch" || strike.outcome || !this.#hits(entry, target))
+      if (
+        effect === "stall-watch" ||
+        effect === "cut-watch" ||
+        effects.outcome ||
+        !this.#strikes(entry, target)
+      )
         continue;
-      if (effect === "lose-answer") strike.loseAnswer = true;
-      else if (effect === "hang" || effect === "drop") strike.outcome = effect;
-      else if ("latencyMs" in effect) strike.latencyMs += effect.latencyMs;
-      else strike.outcome = effect;
+      if (effect === "lose-answer") effects.loseAnswer = true;
+      else if (effect === "hang" || effect === "drop") effects.outcome = effect;
+      else if ("latencyMs" in effect) effects.latencyMs += effect.latencyMs;
+      else effects.outcome = effect;
     }
-    return strike;
+    return effects;
   }
 
-  /** A watch began; returns what to call when it ends. */
+  /** Registers a watch that has started. Returns a function to call when it ends. */
   watchStarted(watch: FaultyWatch): () => void {
     this.#watches.add(watch);
-    for (const entry of [...this.#entries.values()]) this.#strikeWatch(entry, watch);
+    for (const entry of [...this.#entries.values()]) this.#affectWatch(entry, watch);
     return () => {
       this.#watches.delete(watch);
       for (const entry of this.#entries.values()) entry.stalled.delete(watch);
     };
   }
 
-  #strikeWatch(entry: Entry, watch: FaultyWatch): void {
+  #affectWatch(entry: Entry, watch: FaultyWatch): void {
     const { effect } = entry.spec;
     if ((effect !== "stall-watch" && effect !== "cut-watch") || !this.#entries.has(entry.id)) return;
-    // A stall lasts until it is removed, so it may not remove itself by having struck often enough.
+    // A stall lasts until it is removed, so reaching `times` must not remove it.
     if (effect === "stall-watch") {
       if (
         entry.struck >= (entry.spec.times ?? Number.POSITIVE_INFINITY) ||
-        !this.#hits(entry, watch.target, true)
+        !this.#strikes(entry, watch.target, true)
       )
         return;
       entry.stalled.add(watch);
       watch.stall();
-    } else if (this.#hits(entry, watch.target)) watch.cut();
+    } else if (this.#strikes(entry, watch.target)) watch.disconnect();
   }
 
-  #hits(entry: Entry, target: FaultTarget, stays = false): boolean {
+  /** Decides whether a fault affects a target, and counts it. A fault that has struck `times` times is removed unless `stays`. */
+  #strikes(entry: Entry, target: FaultTarget, stays = false): boolean {
     const { times = Number.POSITIVE_INFINITY, probability = 1 } = entry.spec;
     if (!matchesTarget(entry.spec, target)) return false;
     if (probability < 1 && this.#platform.random() >= probability) return false;

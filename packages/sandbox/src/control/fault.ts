@@ -1,20 +1,20 @@
-/** What can be broken on purpose, and for whom. */
+/** Faults that a test can inject, and the requests that they affect. */
 import { SandboxError } from "../errors.ts";
 
 export type FaultEffect =
-  /** Answers later. */
+  /** Delays the response. */
   | { latencyMs: number }
-  /** Refuses with this status instead of doing anything. */
+  /** Rejects the request with this status. The request has no effect. */
   | { status: 409 | 429 | 500 | 503; retryAfterSeconds?: number }
-  /** Never answers; nothing is done. */
+  /** Never responds. The request has no effect. */
   | "hang"
-  /** Closes the connection; nothing is done. */
+  /** Closes the connection. The request has no effect. */
   | "drop"
-  /** Does what was asked, then closes the connection instead of answering. */
+  /** Executes the request, then closes the connection instead of responding. */
   | "lose-answer"
-  /** Watches stay open and silent until the fault is removed; then they catch up. */
+  /** Watches stay open but send nothing until the fault is removed. Then they send what they held back. */
   | "stall-watch"
-  /** Closes watches: those that are open now, and new ones as soon as they are. */
+  /** Closes the watches that are open, and new ones as soon as they open. */
   | "cut-watch";
 
 export interface FaultSpec {
@@ -28,14 +28,32 @@ export interface FaultSpec {
   name?: string;
   /** Part of the user's name or of the User-Agent. @default every client */
   client?: string;
-  /** After so many times the fault removes itself. @default no limit */
+  /** The fault is removed after it has struck this many times. @default no limit */
   times?: number;
-  /** How likely it strikes when it could, from 0 to 1. @default 1 */
+  /** Probability that the fault strikes a matching request, from 0 to 1. @default 1 */
   probability?: number;
   effect: FaultEffect;
 }
 
-/** What a request is, as far as faults look at it. */
+/** A fault, its id, and how often it has struck. */
+export type ListedFault = FaultSpec & { id: number; struck: number };
+
+export interface FaultHandle {
+  readonly id: number;
+  /** Removes the fault. Removing it twice does nothing. */
+  remove(): void;
+}
+
+export interface Faults {
+  /** Adds a fault. It stays until it is removed, cleared, or has struck `times` times. */
+  add(spec: FaultSpec): FaultHandle;
+  list(): ListedFault[];
+  /** Returns false if there is no fault with this id. */
+  remove(id: number): boolean;
+  clear(): void;
+}
+
+/** The properties of a request that faults match. */
 export interface FaultTarget {
   verb: string;
   resource: string;
@@ -60,7 +78,7 @@ const words = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
 const statuses = [409, 429, 500, 503];
 const knownFields = ["verb", "resource", "namespace", "name", "client", "times", "probability", "effect"];
 
-/** Checks what may come from outside; reports every problem at once. */
+/** Checks a fault that may come from another process. Reports every problem at once. */
 export function parseFault(value: unknown): FaultSpec {
   const problems: string[] = [];
   const spec = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;

@@ -4,7 +4,8 @@
  */
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { foregroundFinalizer, orphanFinalizer } from "../registry/delete.ts";
-import type { Store, StoreEvent } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreEvent } from "../store/types.ts";
 
 export class GarbageCollector {
   readonly #store: Store;

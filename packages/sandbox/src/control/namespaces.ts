@@ -1,5 +1,4 @@
 /** A namespace gets its "default" ServiceAccount, and when it is deleted its content goes first. */
-
 import { keyOf, prefixOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
@@ -7,7 +6,8 @@ import { kinds } from "../objects/kinds.ts";
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { formatTime } from "../objects/time.ts";
 import type { Platform } from "../platform.ts";
-import type { Store, StoreEvent } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import type { StoreEvent } from "../store/types.ts";
 
 const namespacePrefix = prefixOf(namespace, "");
 

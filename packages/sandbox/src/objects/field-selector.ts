@@ -1,7 +1,6 @@
 /**
  * Field selectors: `metadata.name=x,status.phase!=Running`. Only the fields that a kind declares can be asked for.
  */
-
 import type { Kind } from "./kind.ts";
 import type { ApiObject } from "./object.ts";
 import { quote } from "./quote.ts";

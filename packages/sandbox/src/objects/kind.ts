@@ -2,7 +2,6 @@
  * What a kind is. A new one is a declaration of this shape in this folder, and a line in index.ts: everything else
  * (verbs, watch, patches, discovery, OpenAPI, tables, RBAC) follows from it and from the type in gen/types.json.
  */
-
 import type { NameRule } from "./name-rules.ts";
 import type { ApiObject, JsonObject } from "./object.ts";
 import type { FieldError } from "./status.ts";

@@ -1,5 +1,4 @@
 /** All kinds that are stored. Their order is the order in which discovery names them. */
-
 import type { Kind } from "./kind.ts";
 import { configMap, secret, serviceAccount } from "./kinds/config.ts";
 import { event, eventsEvent } from "./kinds/event.ts";

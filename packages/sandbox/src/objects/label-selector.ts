@@ -1,7 +1,6 @@
 /**
  * Label selectors: the text form of a query (`a=b,c!=d,e in (f,g),!h`) and the form of a field (matchLabels).
  */
-
 import { isLabelValue, isQualifiedName } from "./name-rules.ts";
 import { quote } from "./quote.ts";
 import { badRequest } from "./status.ts";

@@ -1,67 +1,129 @@
-/** All resources in the order and the shape in which discovery names them. */
-
-import { reviews } from "../registry/reviews.ts";
-import { subresources } from "../registry/subresources.ts";
-import { type Kind, apiVersion as versionOf } from "./kind.ts";
+/** All resources that the API serves: stored kinds, their subresources, and reviews. Data only; registry/ holds the handlers. */
+import { apiVersion as apiVersionOf, type Kind } from "./kind.ts";
+import { serviceAccount } from "./kinds/config.ts";
+import { namespace } from "./kinds/namespace.ts";
+import { pod } from "./kinds/pod.ts";
+import { deployment, replicaSet } from "./kinds/workload.ts";
 import { kinds } from "./kinds.ts";
 import { quote } from "./quote.ts";
 import { metaPrefix } from "./schema.ts";
 import { badRequest } from "./status.ts";
 
-export interface DiscoveredSubresource {
-  name: string;
-  kind: { group: string; version: string; kind: string };
-  verbs: string[];
-}
-
-export interface DiscoveredResource {
+interface GroupVersionKind {
   group: string;
   version: string;
   kind: string;
+}
+
+/** A subresource other than status. */
+export interface Subresource {
+  of: Kind;
+  name: "binding" | "finalize" | "scale" | "token";
+  /** The kind of the request body. */
+  kind: GroupVersionKind;
+  /** The name of that kind's type in gen/types.json. */
+  type: string;
+  /** In alphabetical order, as discovery lists them. */
+  verbs: string[];
+}
+
+const scale = {
+  name: "scale",
+  kind: { group: "autoscaling", version: "v1", kind: "Scale" },
+  type: "api.autoscaling.v1.Scale",
+  verbs: ["get", "patch", "update"],
+} as const;
+
+export const subresources: readonly Subresource[] = [
+  {
+    of: serviceAccount,
+    name: "token",
+    kind: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
+    type: "api.authentication.v1.TokenRequest",
+    verbs: ["create"],
+  },
+  {
+    of: namespace,
+    name: "finalize",
+    kind: { group: "", version: "v1", kind: "Namespace" },
+    type: namespace.type,
+    verbs: ["update"],
+  },
+  {
+    of: pod,
+    name: "binding",
+    kind: { group: "", version: "v1", kind: "Binding" },
+    type: "api.core.v1.Binding",
+    verbs: ["create"],
+  },
+  { ...scale, of: deployment, verbs: [...scale.verbs] },
+  { ...scale, of: replicaSet, verbs: [...scale.verbs] },
+];
+
+/** A resource that asks a question about access. The API answers it and stores nothing. */
+export interface ReviewKind extends GroupVersionKind {
+  kind:
+    | "LocalSubjectAccessReview"
+    | "SelfSubjectAccessReview"
+    | "SelfSubjectReview"
+    | "SelfSubjectRulesReview"
+    | "SubjectAccessReview"
+    | "TokenReview";
+  plural: string;
+  namespaced: boolean;
+  type: string;
+}
+
+function review(area: string, kind: ReviewKind["kind"], namespaced = false): ReviewKind {
+  const plural = `${kind.toLowerCase()}s`;
+  return { group: `${area}.k8s.io`, version: "v1", kind, plural, namespaced, type: `api.${area}.v1.${kind}` };
+}
+
+export const reviewKinds: readonly ReviewKind[] = [
+  review("authentication", "TokenReview"),
+  review("authentication", "SelfSubjectReview"),
+  review("authorization", "LocalSubjectAccessReview", true),
+  review("authorization", "SelfSubjectAccessReview"),
+  review("authorization", "SelfSubjectRulesReview"),
+  review("authorization", "SubjectAccessReview"),
+];
+
+/** A resource as discovery lists it. */
+export interface DiscoveredResource extends GroupVersionKind {
   plural: string;
   singular: string;
   namespaced: boolean;
   shortNames?: string[];
   categories?: string[];
   verbs: string[];
-  subresources: DiscoveredSubresource[];
-  /** Undefined for resources that are not stored. */
-  stored: Kind | undefined;
+  subresources: { name: string; kind: GroupVersionKind; verbs: string[] }[];
+  /** False for reviews. */
+  stored: boolean;
   type: string;
 }
 
 const allVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 function fromKind(kind: Kind): DiscoveredResource {
-  const own = subresources
-    .filter(({ of }) => of === kind)
-    .map(({ name, kind: carried, verbs }) => ({ name, kind: carried, verbs: Object.keys(verbs).sort() }));
   const status = { name: "status", kind, verbs: ["get", "patch", "update"] };
   return {
     ...kind,
     verbs: kind.plural === "namespaces" ? allVerbs.filter((verb) => verb !== "deletecollection") : allVerbs,
-    subresources: [...own, ...(kind.status ? [status] : [])],
-    stored: kind,
+    subresources: [...subresources.filter(({ of }) => of === kind), ...(kind.status ? [status] : [])],
+    stored: true,
   };
 }
 
-export const resources: readonly DiscoveredResource[] = [
+function fromReview(kind: ReviewKind): DiscoveredResource {
+  return { ...kind, singular: kind.kind.toLowerCase(), verbs: ["create"], subresources: [], stored: false };
+}
+
+const resources: readonly DiscoveredResource[] = [
   ...kinds.map(fromKind),
-  ...reviews.map(({ group, kind, plural, namespaced, type }) => ({
-    group,
-    version: "v1",
-    kind,
-    plural,
-    singular: kind.toLowerCase(),
-    namespaced,
-    verbs: ["create"],
-    subresources: [],
-    stored: undefined,
-    type,
-  })),
+  ...reviewKinds.map(fromReview),
 ].sort((a, b) => (a.plural < b.plural ? -1 : 1));
 
-/** In the order of preference, which decides what a short name means. */
+/** In order of preference, which decides what a short name means. */
 export const groupVersions: readonly { group: string; versions: string[] }[] = [
   { group: "", versions: ["v1"] },
   { group: "apps", versions: ["v1"] },
@@ -76,26 +138,20 @@ export const groupVersions: readonly { group: string; versions: string[] }[] = [
 export const resourcesOf = (group: string, version: string) =>
   resources.filter((resource) => resource.group === group && resource.version === version);
 
-export function isKnownType(apiVersion: string, kind: string): boolean {
-  return resources.some((resource) => versionOf(resource) === apiVersion && resource.kind === kind);
-}
+const findResource = (apiVersion: string, kind: string) =>
+  resources.find((resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
+
+export const isKnownType = (apiVersion: string, kind: string) => findResource(apiVersion, kind) !== undefined;
 
 export const notRegistered = (apiVersion: string, kind: string) =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 
-/** The type of what a client sends, by what it says it is. */
+/** The type of a request body, by the apiVersion and kind that the body states. */
 export function typeOf(apiVersion: string, kind: string): string {
-  const found = resources.find((resource) => versionOf(resource) === apiVersion && resource.kind === kind);
+  const found = findResource(apiVersion, kind);
   if (found) return found.type;
   if (kind === "DeleteOptions") return `${metaPrefix}DeleteOptions`;
-  const carried = subresources.find(({ kind: of }) => versionOf(of) === apiVersion && of.kind === kind);
-  if (carried) return carriedTypes[kind] as string;
+  const carrying = subresources.find(({ kind: of }) => of.kind === kind && apiVersionOf(of) === apiVersion);
+  if (carrying) return carrying.type;
   throw badRequest(notRegistered(apiVersion, kind));
 }
-
-/** Types of what subresources carry. */
-const carriedTypes: Record<string, string> = {
-  TokenRequest: "api.authentication.v1.TokenRequest",
-  Binding: "api.core.v1.Binding",
-  Scale: "api.autoscaling.v1.Scale",
-};

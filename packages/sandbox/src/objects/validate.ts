@@ -1,7 +1,6 @@
 /**
  * Fourth step of a write: is the object a valid one? Every problem is reported at once, in the API's own words.
  */
-
 import type { Kind } from "./kind.ts";
 import { isPathSegment } from "./name-rules.ts";
 import type { ApiObject } from "./object.ts";

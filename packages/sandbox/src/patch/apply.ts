@@ -2,36 +2,29 @@
  * Server-side apply: the client sends the fields that it wants to own. They are laid over the object; fields that it
  * owned and no longer sends go; fields of others are a conflict, unless forced.
  */
-
 import { apiVersion } from "../objects/kind.ts";
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { typeNamed } from "../objects/schema.ts";
 import { ApiError } from "../objects/status.ts";
 import { formatTime } from "../objects/time.ts";
-import type { KindContext } from "../registry/context.ts";
-import type { WriteOptions } from "../registry/write-options.ts";
-import { type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
+import { type FieldsWrite, type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
 import { FieldSet } from "./field-set.ts";
 import { compare, fieldsOf, merge, without } from "./typed-objects.ts";
 
-/** `applied` is what the client sent, with nothing filled in. `current` is undefined if the object is new. */
+/** `applied` is the object that the client sent, without defaults. `current` is undefined if the object is new. */
 export function apply(
-  context: KindContext,
+  { kind, subresource, fieldManager, force, wallMs }: FieldsWrite & { force: boolean },
   applied: ApiObject,
   current: ApiObject | undefined,
-  options: WriteOptions,
 ): ApiObject {
-  const { kind, info, cluster } = context;
   const schema = typeNamed(kind.type);
   const { managedFields: _ignored, ...metadata } = applied.metadata;
   const sent: ApiObject = { ...applied, metadata };
-  const wanted = ownable(fieldsOf(sent, schema), kind.status === true, info.subresource);
+  const wanted = ownable(fieldsOf(sent, schema), kind.status === true, subresource);
   const managers = readManagers(current?.metadata.managedFields);
   const version = apiVersion(kind);
   const isMe = (other: Manager) =>
-    other.operation === "Apply" &&
-    other.manager === options.fieldManager &&
-    other.subresource === info.subresource;
+    other.operation === "Apply" && other.manager === fieldManager && other.subresource === subresource;
   const me = managers.find(isMe);
   let others = managers.filter((other) => !isMe(other));
 
@@ -44,7 +37,7 @@ export function apply(
   }));
   const conflicts = contested.filter(({ fields }) => !fields.isEmpty);
   if (conflicts.length > 0) {
-    if (!options.force) throw conflictError(conflicts);
+    if (!force) throw conflictError(conflicts);
     others = contested.map(({ other, fields }) => ({ ...other, fields: other.fields.difference(fields) }));
   }
 
@@ -53,18 +46,21 @@ export function apply(
   merged = without(merged, dropped, wanted.union(ownedByOthers), schema) as ApiObject;
   const same = me?.fields.equals(wanted) === true;
   const entry: Manager = {
-    manager: options.fieldManager,
+    manager: fieldManager,
     operation: "Apply",
     apiVersion: version,
-    subresource: info.subresource,
-    time: same ? (me as Manager).time : formatTime(cluster.platform.wallMs()),
+    subresource,
+    time: same ? (me as Manager).time : formatTime(wallMs),
     fields: wanted,
   };
   return withMetadata(merged, { managedFields: writeManagers([...others, entry]) });
 }
 
 function conflictError(conflicts: { other: Manager; fields: FieldSet }[]): ApiError {
-  const groups = conflicts.map(({ other, fields }) => ({ who: describe(other), paths: fields.paths() }));
+  const groups = conflicts.map(({ other, fields }) => ({
+    who: describeManager(other),
+    paths: fields.paths(),
+  }));
   const causes = groups.flatMap(({ who, paths }) =>
     paths.map((path) => ({ reason: "FieldManagerConflict", message: `conflict with ${who}`, field: path })),
   );
@@ -77,7 +73,7 @@ function conflictError(conflicts: { other: Manager; fields: FieldSet }[]): ApiEr
   return new ApiError(409, "Conflict", text, { causes });
 }
 
-function describe({ manager, apiVersion: version, operation, subresource }: Manager): string {
+function describeManager({ manager, apiVersion: version, operation, subresource }: Manager): string {
   const name = `"${manager}"${subresource ? ` with subresource "${subresource}"` : ""}`;
   return operation === "Update" ? `${name} using ${version}` : name;
 }

@@ -1,6 +1,16 @@
 /** Who owns which field of an object: metadata.managedFields, read and written. */
+import type { Kind } from "../objects/kind.ts";
 import type { ManagedFieldsEntry } from "../objects/object.ts";
 import { FieldSet } from "./field-set.ts";
+
+/** A write, as far as field ownership depends on it. */
+export interface FieldsWrite {
+  kind: Kind;
+  /** The subresource in the path; empty for the object itself. */
+  subresource: string;
+  fieldManager: string;
+  wallMs: number;
+}
 
 export interface Manager {
   manager: string;

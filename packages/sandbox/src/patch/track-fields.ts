@@ -2,26 +2,27 @@
  * Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
  * alone. Without this, server-side apply could not tell whose value it would overwrite.
  */
-
 import { decode } from "../objects/decode.ts";
 import { apiVersion } from "../objects/kind.ts";
 import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../objects/object.ts";
 import { typeNamed } from "../objects/schema.ts";
 import { formatTime } from "../objects/time.ts";
-import type { KindContext } from "../registry/context.ts";
-import type { WriteOptions } from "../registry/write-options.ts";
-import { type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
+import { type FieldsWrite, type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
 import { FieldSet } from "./field-set.ts";
 import { compare } from "./typed-objects.ts";
 
+/** `recordedSubresource` names the subresource of the owner; `subresource` decides which fields the write may own. */
 export function trackFields(
-  context: KindContext,
+  {
+    kind,
+    subresource,
+    fieldManager,
+    recordedSubresource,
+    wallMs,
+  }: FieldsWrite & { recordedSubresource: string },
   object: ApiObject,
   old: ApiObject | undefined,
-  options: WriteOptions,
 ): ApiObject {
-  const { kind, info, cluster } = context;
-  if (context.applied) return object;
   const given = object.metadata.managedFields;
   // A list with one empty entry is how a client asks to forget all owners.
   if (given?.length === 1 && Object.keys(given[0] as object).length === 0)
@@ -29,28 +30,27 @@ export function trackFields(
   const schema = typeNamed(kind.type);
   const before = old ?? (decode(kind.type, {}).value as ApiObject);
   const { changed, removed } = compare(before, object, schema);
-  const subresource = context.trackAs ?? info.subresource;
-  const mine = ownable(changed, kind.status === true, info.subresource);
-  const gone = ownable(removed, kind.status === true, info.subresource);
+  const mine = ownable(changed, kind.status === true, subresource);
+  const gone = ownable(removed, kind.status === true, subresource);
   const managers = readManagers(given?.length ? given : old?.metadata.managedFields);
   if (mine.isEmpty && gone.isEmpty) return withEntries(object, writeManagers(managers));
 
   const version = apiVersion(kind);
   const isMe = (other: Manager) =>
     other.operation === "Update" &&
-    other.manager === options.fieldManager &&
+    other.manager === fieldManager &&
     other.apiVersion === version &&
-    other.subresource === subresource;
+    other.subresource === recordedSubresource;
   const others = managers
     .filter((other) => !isMe(other))
     .map((other) => ({ ...other, fields: other.fields.difference(mine).difference(gone) }));
   const present = managers.find(isMe);
   const me: Manager = {
-    manager: options.fieldManager,
+    manager: fieldManager,
     operation: "Update",
     apiVersion: version,
-    subresource,
-    time: formatTime(cluster.platform.wallMs()),
+    subresource: recordedSubresource,
+    time: formatTime(wallMs),
     fields: (present?.fields ?? new FieldSet()).union(mine).difference(gone),
   };
   return withEntries(object, writeManagers([...others, me]));

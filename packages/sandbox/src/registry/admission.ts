@@ -1,26 +1,68 @@
-/** Third step of a write: may this object come in, and what has to be filled in? Not for reads. */
-
-import { checkEscalation } from "../access/role-escalation.ts";
-import type { User } from "../access/user.ts";
-import type { Cluster } from "../control/cluster.ts";
-import type { Kind } from "../objects/kind.ts";
+/** Admission: fills in defaults, and rejects writes that the state of the cluster does not allow. Reads skip it. */
+import { checkRoleEscalation } from "../access/role-escalation.ts";
+import { type Kind, keyOf, section } from "../objects/kind.ts";
+import { serviceAccount } from "../objects/kinds/config.ts";
+import { namespace } from "../objects/kinds/namespace.ts";
+import { pod } from "../objects/kinds/pod.ts";
 import type { ApiObject } from "../objects/object.ts";
-import { checkNamespace } from "./namespace-lifecycle.ts";
-import { checkServiceAccount } from "./service-account.ts";
+import { ApiError, forbidden, notFound, qualified } from "../objects/status.ts";
+import type { Store } from "../store/store.ts";
+import type { KindContext } from "./context.ts";
 
-export interface Admission {
-  cluster: Cluster;
-  user: User;
-  kind: Kind;
-  subresource: string;
+/** `old` is undefined on create. Returns the object with its defaults, or throws. */
+export function admit(
+  { cluster, user, kind, info }: KindContext,
+  object: ApiObject,
+  old: ApiObject | undefined,
+): ApiObject {
+  const { store, authorizer } = cluster;
+  if (!old) checkNamespace(store, kind, object);
+  if (info.subresource !== "") return object;
+  const complete = kind.defaults?.(object, old) ?? object;
+  if (!old && kind === pod) checkServiceAccount(store, complete);
+  checkRoleEscalation({ store, authorizer, user, kind }, complete, old);
+  return complete;
 }
 
-/** `old` is absent on create. Returns the object with its defaults; throws where it may not come in. */
-export function admit(admission: Admission, object: ApiObject, old: ApiObject | undefined): ApiObject {
-  if (!old) checkNamespace(admission, object);
-  if (admission.subresource !== "") return object;
-  const complete = admission.kind.defaults?.(object, old) ?? object;
-  if (!old) checkServiceAccount(admission, complete);
-  checkEscalation(admission, complete, old);
-  return complete;
+/** Objects are created only in a namespace that exists and is not being deleted. */
+function checkNamespace(store: Store, kind: Kind, object: ApiObject): void {
+  if (!kind.namespaced) return;
+  const name = object.metadata.namespace ?? "";
+  const found = store.get(keyOf(namespace, "", name));
+  if (!found) throw notFound({ group: "", resource: "namespaces", name });
+  if (!found.value.metadata.deletionTimestamp) return;
+  const subject = { group: kind.group, resource: kind.plural };
+  throw new ApiError(
+    403,
+    "Forbidden",
+    `${qualified(subject)} "${object.metadata.name}" is forbidden: unable to create new content in namespace ${name} because it is being terminated`,
+    {
+      ...(object.metadata.name ? { name: object.metadata.name } : {}),
+      ...(kind.group ? { group: kind.group } : {}),
+      kind: kind.plural,
+      causes: [
+        {
+          reason: "NamespaceTerminating",
+          message: `namespace ${name} is being terminated`,
+          field: "metadata.namespace",
+        },
+      ],
+    },
+  );
+}
+
+/** A pod needs a ServiceAccount that exists. */
+function checkServiceAccount(store: Store, object: ApiObject): void {
+  const { namespace: space = "", name = "" } = object.metadata;
+  const account = String(section(object, "spec").serviceAccountName);
+  if (store.get(keyOf(serviceAccount, space, account))) return;
+  const why = `error looking up service account ${space}/${account}: serviceaccount "${account}" not found`;
+  throw forbidden({ group: "", resource: "pods", name }, why);
+}
+
+const undeletableNamespaces = ["default", "kube-system", "kube-public"];
+
+export function checkDeletion(kind: Kind, name: string): void {
+  if (kind !== namespace || !undeletableNamespaces.includes(name)) return;
+  throw forbidden({ group: "", resource: "namespaces", name }, "this namespace may not be deleted");
 }

@@ -1,14 +1,13 @@
 /** How a scheduler says where a pod runs. */
-
 import { keyOf } from "../objects/kind.ts";
 import { at, type JsonObject } from "../objects/object.ts";
 import { conflict, field, invalid, notFound } from "../objects/status.ts";
 import { formatTime } from "../objects/time.ts";
 import { readBody } from "./body.ts";
-import type { Answer, KindContext } from "./context.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 import { subjectOf } from "./write.ts";
 
-export async function bind(context: KindContext): Promise<Answer> {
+export async function bind(context: KindContext): Promise<ApiResponse> {
   const { kind, info, cluster } = context;
   const { value } = await readBody(context, "Binding");
   const node = at(value, "target", "name");

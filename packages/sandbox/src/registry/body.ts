@@ -1,5 +1,4 @@
 /** Reads a body into a JSON value, from JSON, YAML or protobuf. */
-
 import { JsonSyntaxError, parseJson } from "../objects/json.ts";
 import { isObject } from "../objects/object.ts";
 import { ProtobufError, readProtobuf } from "../objects/protobuf.ts";

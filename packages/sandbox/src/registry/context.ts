@@ -1,31 +1,52 @@
-/** What one request carries along its path, and what it may be answered with. */
+/** A request on its way through the API, and the responses that it can get. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Authorizer } from "../access/authorizer.ts";
+import type { Attributes } from "../access/rules.ts";
+import type { ServiceAccountTokens } from "../access/service-account-tokens.ts";
 import type { User } from "../access/user.ts";
-import type { Cluster } from "../control/cluster.ts";
 import type { Kind } from "../objects/kind.ts";
-import type { Wanted } from "../wire/negotiate.ts";
-import type { RequestInfo } from "../wire/request-info.ts";
+import type { Platform } from "../platform.ts";
+import type { Store } from "../store/store.ts";
 
 export interface ApiRequest {
   method: string;
   path: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /** Reads the body, up to the limit of the API. */
+  /** Reads the body, up to the size limit of the API. */
   body(): Promise<Buffer>;
 }
 
-/** A request that was let in. */
+/** The meaning of a method and a path: a verb on a resource. */
+export interface RequestInfo extends Attributes {
+  subresource: string;
+  /** Whether the path names a resource. If not, `path` holds the path. */
+  isResource: boolean;
+  /** Whether the path names a resource but has more segments than any resource path. */
+  tooLong: boolean;
+}
+
+/** The form that the client accepts for the response. */
+export interface ResponseForm {
+  format: "json" | "yaml";
+  as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+}
+
+/** The parts of the cluster that handlers use. */
+export interface Cluster {
+  store: Store;
+  platform: Platform;
+  tokens: ServiceAccountTokens;
+  authorizer: Authorizer;
+}
+
+/** An authorized request. */
 export interface Context {
   request: ApiRequest;
   info: RequestInfo;
   user: User;
-  wanted: Wanted;
+  responseForm: ResponseForm;
   cluster: Cluster;
-  /** Whether the fields were laid over each other by server-side apply, which keeps their owners itself. */
-  applied?: boolean;
-  /** The subresource that owners of fields are noted with, where it is not that of the path. */
-  trackAs?: string;
   /** Sent as Warning headers. */
   warnings: string[];
 }
@@ -33,19 +54,23 @@ export interface Context {
 /** A request for a stored kind. */
 export interface KindContext extends Context {
   kind: Kind;
+  /** Whether server-side apply has already set metadata.managedFields. */
+  managedFieldsAreSet?: boolean;
+  /** The subresource to record in metadata.managedFields, if it differs from the one in the path. */
+  recordedSubresource?: string;
 }
 
-/** Where a watch writes. */
+/** The output of a watch. */
 export interface Sink {
   write(text: string): void;
   end(): void;
-  /** Calls back once, when the client went away or the stream ended. */
+  /** Calls back once, when the client disconnects or the stream ends. */
   onClose(callback: () => void): void;
 }
 
-export type Answer =
+export type ApiResponse =
   | { type: "object"; code: number; value: unknown; headers?: Record<string, string> }
-  /** JSON that is there already. */
+  /** An object that is already serialized as JSON. */
   | { type: "json"; code: number; json: string }
-  | { type: "text"; code: number; text: string; contentType?: string }
+  | { type: "text"; code: number; text: string }
   | { type: "stream"; start(sink: Sink): void };

@@ -1,7 +1,6 @@
 /**
  * From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
  */
-
 import { DecodeError, decode } from "../objects/decode.ts";
 import { apiVersion, type Kind } from "../objects/kind.ts";
 import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
@@ -10,13 +9,11 @@ import { isKnownType, notRegistered } from "../objects/resources.ts";
 import { ApiError, badRequest } from "../objects/status.ts";
 import { type Body, readBody } from "./body.ts";
 import type { KindContext } from "./context.ts";
-import { parseOptions } from "./write-options.ts";
 
 /** As many as Kubernetes tells of. */
 const maxProblems = 100;
 
-export async function decodeBody(context: KindContext): Promise<ApiObject> {
-  const { fieldValidation } = parseOptions(context);
+export async function decodeBody(context: KindContext, fieldValidation: string): Promise<ApiObject> {
   const body = await readBody(context, context.kind.kind);
   return toObject(context, body, fieldValidation);
 }

@@ -2,7 +2,6 @@
  * Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
  * dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
  */
-
 import { DecodeError, decode } from "../objects/decode.ts";
 import { keyOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
@@ -14,15 +13,14 @@ import { notRegistered } from "../objects/resources.ts";
 import { metaPrefix } from "../objects/schema.ts";
 import { badRequest, conflict, field, invalid, notFound, type Status } from "../objects/status.ts";
 import { formatTime } from "../objects/time.ts";
-import type { Decision, Stored } from "../store/store.ts";
-import type { Admission } from "./admission.ts";
+import type { Decision, Stored } from "../store/types.ts";
+import { checkDeletion } from "./admission.ts";
 import { readBody } from "./body.ts";
-import type { Answer, KindContext } from "./context.ts";
-import { checkNamespaceDeletion } from "./namespace-lifecycle.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 import { represent, representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 import { subjectOf } from "./write.ts";
-import { parseOptions } from "./write-options.ts";
+import { parseWriteOptions } from "./write-options.ts";
 
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";
@@ -38,11 +36,11 @@ interface DeleteOptions {
   dryRun?: string[];
 }
 
-export async function remove(context: KindContext): Promise<Answer> {
+export async function deleteOne(context: KindContext): Promise<ApiResponse> {
   const { kind, info } = context;
   const options = await readOptions(context);
-  checkNamespaceDeletion(admissionOf(context), info.name);
-  const { before, after } = await removeOne(context, info.namespace, info.name, options);
+  checkDeletion(kind, info.name);
+  const { before, after } = await deleteObject(context, info.namespace, info.name, options);
   if (after !== "gone") return represent(context, after, 200);
   if (returningKinds.includes(kind)) return represent(context, before, 200);
   const { uid } = before.value.metadata;
@@ -61,27 +59,20 @@ export async function remove(context: KindContext): Promise<Answer> {
   return { type: "object", code: 200, value: status };
 }
 
-export async function removeCollection(context: KindContext): Promise<Answer> {
+export async function deleteCollection(context: KindContext): Promise<ApiResponse> {
   const options = await readOptions(context);
-  const { cluster } = context;
+  const { kind, cluster } = context;
   const selection = parseSelection(context);
   const items = cluster.store.list(selection.prefix).filter(({ value }) => selection.matches(value));
   for (const { value } of items) {
     const { namespace: space = "", name = "" } = value.metadata;
-    checkNamespaceDeletion(admissionOf(context), name);
-    await removeOne(context, space, name, options, true);
+    checkDeletion(kind, name);
+    await deleteObject(context, space, name, options, true);
   }
   return representList(context, items, { resourceVersion: String(cluster.store.revision) });
 }
 
-const admissionOf = ({ cluster, user, kind, info }: KindContext): Admission => ({
-  cluster,
-  user,
-  kind,
-  subresource: info.subresource,
-});
-
-async function removeOne(
+async function deleteObject(
   context: KindContext,
   space: string,
   name: string,
@@ -176,7 +167,7 @@ const propagationPolicies = ["Foreground", "Background", "Orphan", "nil"];
 async function readOptions(context: KindContext): Promise<DeleteOptions> {
   const { query } = context.request;
   const fromQuery: DeleteOptions = {};
-  if (parseOptions(context).dryRun) fromQuery.dryRun = ["All"];
+  if (parseWriteOptions(context).dryRun) fromQuery.dryRun = ["All"];
   const grace = query.get("gracePeriodSeconds");
   if (grace) fromQuery.gracePeriodSeconds = Number(grace);
   const policy = query.get("propagationPolicy");

@@ -1,9 +1,11 @@
 /** GET of a collection: whole or in pages, of which all show the revision of the first. */
 
 import { quote } from "../objects/quote.ts";
-import { ApiError, badRequest, expired, type FieldError, field, invalid } from "../objects/status.ts";
-import type { Store, Stored } from "../store/store.ts";
-import type { Answer, KindContext } from "./context.ts";
+import { type ApiError, badRequest, expired, type FieldError, field, invalid } from "../objects/status.ts";
+import type { Store } from "../store/store.ts";
+import type { Stored } from "../store/types.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
+import { checkNotTooNew, parseInteger } from "./query.ts";
 import { representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 
@@ -13,7 +15,7 @@ interface Continue {
   after: string;
 }
 
-export async function list(context: KindContext): Promise<Answer> {
+export async function list(context: KindContext): Promise<ApiResponse> {
   const { cluster, request } = context;
   const { store } = cluster;
   const { query } = request;
@@ -23,7 +25,7 @@ export async function list(context: KindContext): Promise<Answer> {
   const token = query.get("continue") ?? "";
   const page = token ? decodeContinue(token, selection.prefix) : undefined;
   const asked = query.get("resourceVersion") ?? "";
-  checkNotTooNew(store, asked);
+  checkNotTooNew(asked, store.revision);
   const exact = query.get("resourceVersionMatch") === "Exact";
   const revision = page?.revision ?? (exact ? Number(asked) : store.revision);
 
@@ -41,12 +43,6 @@ export async function list(context: KindContext): Promise<Answer> {
     // How many are left is not known when a selector decides, and Kubernetes does not say it then either.
     ...(filtered ? {} : { remainingItemCount: matching.length - limit }),
   });
-}
-
-/** A number of the query, as Go reads it. */
-export function parseInteger(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`);
-  return Number(text);
 }
 
 function checkListOptions(query: URLSearchParams): void {
@@ -75,25 +71,6 @@ function checkListOptions(query: URLSearchParams): void {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
 }
-
-/** A client that has seen a newer revision than ours must not be shown an older state. */
-export function checkNotTooNew(store: Store, version: string): void {
-  if (version === "") return;
-  if (!/^\d+$/.test(version)) throw badRequest(`invalid resource version: ${badVersion(version)}`);
-  if (Number(version) <= store.revision) return;
-  throw new ApiError(
-    504,
-    "Timeout",
-    `Timeout: Too large resource version: ${version}, current: ${store.revision}`,
-    {
-      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-      retryAfterSeconds: 1,
-    },
-  );
-}
-
-export const badVersion = (version: string) =>
-  `resourceVersion: Invalid value: ${quote(version)}: strconv.ParseUint: parsing ${quote(version)}: invalid syntax`;
 
 function encodeContinue({ revision, after }: Continue, prefix: string): string {
   const start = `${after.slice(prefix.length)}\u0000`;

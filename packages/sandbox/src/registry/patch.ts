@@ -1,5 +1,4 @@
 /** PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write. */
-
 import { DecodeError, decodeSparse } from "../objects/decode.ts";
 import { apiVersion } from "../objects/kind.ts";
 import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
@@ -10,11 +9,11 @@ import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { BodyError, mediaType, readJson, readYaml } from "./body.ts";
-import type { Answer, KindContext } from "./context.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 import { cannotBeHandled, checkResourceVersion, redecode } from "./decode-body.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
-import { parseOptions, type WriteOptions } from "./write-options.ts";
+import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 const applyType = "application/apply-patch+yaml";
 const patchers: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
@@ -24,9 +23,9 @@ const patchers: Record<string, (target: ApiObject, patch: unknown, context: Kind
     strategicMergePatch(target, patch, typeNamed(kind.type)),
 };
 
-export async function patch(context: KindContext): Promise<Answer> {
+export async function patch(context: KindContext): Promise<ApiResponse> {
   const type = mediaType(context.request.headers["content-type"]);
-  const options = parseOptions(context, type === applyType);
+  const options = parseWriteOptions(context, type === applyType);
   if (type === applyType) return serverSideApply(context, options);
   const change = patchers[type];
   if (!change) {
@@ -100,8 +99,10 @@ function printMap(value: unknown): string {
 const versioned = ({ kind }: KindContext, object: ApiObject) =>
   kind.convert ? kind.convert.fromStored(object) : object;
 
-async function serverSideApply(context: KindContext, options: WriteOptions): Promise<Answer> {
-  const { kind, info } = context;
+async function serverSideApply(context: KindContext, options: WriteOptions): Promise<ApiResponse> {
+  const { kind, info, cluster } = context;
+  const { subresource } = info;
+  const { fieldManager, force = false } = options;
   const { value } = await readApplied(await context.request.body());
   const sent = decodeApplied(context, value);
   if (sent.metadata.name && sent.metadata.name !== info.name) {
@@ -115,15 +116,16 @@ async function serverSideApply(context: KindContext, options: WriteOptions): Pro
     name: info.name,
     ...(kind.namespaced ? { namespace: info.namespace } : {}),
   };
-  const applying: KindContext = { ...context, applied: true };
+  const applying: KindContext = { ...context, managedFieldsAreSet: true };
   const { stored, created } = await updateObject(
     applying,
     options,
     (current) => {
-      const merged = apply(context, sent, current && versioned(context, current), options);
+      const write = { kind, subresource, fieldManager, force, wallMs: cluster.platform.wallMs() };
+      const merged = apply(write, sent, current && versioned(context, current));
       return redecode(context, merged, "Ignore");
     },
-    info.subresource === "",
+    subresource === "",
   );
   return represent(context, stored, created ? 201 : 200);
 }

@@ -1,12 +1,11 @@
 /** The form in which stored objects go out: as they are, as a table for kubectl, or as metadata only. */
-
 import { apiVersion, type Column, type Kind } from "../objects/kind.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
 import { badRequest } from "../objects/status.ts";
-import type { Stored } from "../store/store.ts";
+import type { Stored } from "../store/types.ts";
 import { printAge } from "./age.ts";
-import type { Answer, KindContext } from "./context.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 
 export interface ListMeta {
   resourceVersion: string;
@@ -14,9 +13,9 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-export function represent(context: KindContext, stored: Stored, code: number): Answer {
-  const { kind, wanted } = context;
-  if (wanted.as === "object") {
+export function represent(context: KindContext, stored: Stored, code: number): ApiResponse {
+  const { kind, responseForm } = context;
+  if (responseForm.as === "object") {
     if (kind.convert) return { type: "object", code, value: kind.convert.fromStored(stored.value) };
     return { type: "json", code, json: stored.json };
   }
@@ -25,18 +24,18 @@ export function represent(context: KindContext, stored: Stored, code: number): A
 
 /** One object in the form that a watch or a get asked for. */
 export function representOne(context: KindContext, { value }: Stored, withColumns = true): unknown {
-  const { kind, wanted } = context;
-  if (wanted.as === "Table") {
+  const { kind, responseForm } = context;
+  if (responseForm.as === "Table") {
     const meta = { resourceVersion: value.metadata.resourceVersion as string };
     return table(context, [value], meta, withColumns);
   }
-  if (wanted.as === "object") return kind.convert ? kind.convert.fromStored(value) : value;
+  if (responseForm.as === "object") return kind.convert ? kind.convert.fromStored(value) : value;
   return metadataOnly(value);
 }
 
-export function representList(context: KindContext, items: Stored[], meta: ListMeta): Answer {
-  const { kind, wanted } = context;
-  if (wanted.as === "Table") {
+export function representList(context: KindContext, items: Stored[], meta: ListMeta): ApiResponse {
+  const { kind, responseForm } = context;
+  if (responseForm.as === "Table") {
     return {
       type: "object",
       code: 200,
@@ -48,7 +47,7 @@ export function representList(context: KindContext, items: Stored[], meta: ListM
       ),
     };
   }
-  if (wanted.as !== "object") {
+  if (responseForm.as !== "object") {
     const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: meta };
     return {
       type: "object",

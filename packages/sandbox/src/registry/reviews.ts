@@ -1,44 +1,32 @@
-/** Resources that are questions rather than objects: they are answered and not stored. */
-
+/** POST of a review. */
 import { accessReview, localAccessReview, rulesReview, selfAccessReview } from "../access/access-reviews.ts";
+import type { Review } from "../access/review.ts";
 import { selfReview, tokenReview } from "../access/token-reviews.ts";
 import { DecodeError, decode } from "../objects/decode.ts";
 import { isObject, type JsonObject } from "../objects/object.ts";
-import { badRequest, type FieldError, invalid } from "../objects/status.ts";
-import type { RequestInfo } from "../wire/request-info.ts";
+import { type ReviewKind, reviewKinds } from "../objects/resources.ts";
+import { badRequest, invalid } from "../objects/status.ts";
 import { readBody } from "./body.ts";
-import type { Answer, Context } from "./context.ts";
+import type { ApiResponse, Context, RequestInfo } from "./context.ts";
 
-export interface Review {
-  group: string;
-  kind: string;
-  plural: string;
-  namespaced: boolean;
-  type: string;
-  validate?(object: JsonObject, context: Context): FieldError[];
-  /** Makes the status. */
-  answer(object: JsonObject, context: Context): JsonObject;
-}
+const reviews: Record<ReviewKind["kind"], Review> = {
+  LocalSubjectAccessReview: localAccessReview,
+  SelfSubjectAccessReview: selfAccessReview,
+  SelfSubjectReview: selfReview,
+  SelfSubjectRulesReview: rulesReview,
+  SubjectAccessReview: accessReview,
+  TokenReview: tokenReview,
+};
 
-export const reviews: readonly Review[] = [
-  tokenReview,
-  selfReview,
-  localAccessReview,
-  selfAccessReview,
-  rulesReview,
-  accessReview,
-];
-
-export function findReview(info: RequestInfo): ((context: Context) => Promise<Answer>) | undefined {
-  const review = reviews.find(({ group, plural }) => group === info.group && plural === info.resource);
-  if (!review || info.version !== "v1" || info.name || review.namespaced !== (info.namespace !== ""))
+export function findReview(info: RequestInfo): ((context: Context) => Promise<ApiResponse>) | undefined {
+  const found = reviewKinds.find(({ group, plural }) => group === info.group && plural === info.resource);
+  if (!found || info.version !== found.version || info.name || found.namespaced !== (info.namespace !== ""))
     return undefined;
-  return (context) => answerReview(review, context);
+  return (context) => answerReview(found, context);
 }
 
-async function answerReview(review: Review, context: Context): Promise<Answer> {
-  const { value } = await readBody(context, review.kind);
-  const { kind, group, type } = review;
+async function answerReview({ kind, group, type }: ReviewKind, context: Context): Promise<ApiResponse> {
+  const { value } = await readBody(context, kind);
   const apiVersion = `${group}/v1`;
   if (!isObject(value)) throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}`);
   if (value.apiVersion !== undefined && value.apiVersion !== apiVersion) {
@@ -53,10 +41,13 @@ async function answerReview(review: Review, context: Context): Promise<Answer> {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${error.message}`);
   }
-  const errors = review.validate?.(object, context) ?? [];
+  const { authorizer, tokens } = context.cluster;
+  const asker = { user: context.user, namespace: context.info.namespace, authorizer, tokens };
+  const review = reviews[kind];
+  const errors = review.validate?.(object, asker) ?? [];
   if (errors.length > 0) throw invalid({ group, kind: "", name: "" }, errors);
   const { metadata = {}, spec } = object;
-  const status = review.answer(object, context);
+  const status = review.status(object, asker);
   return {
     type: "object",
     code: 201,

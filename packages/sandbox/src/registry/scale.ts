@@ -1,26 +1,25 @@
 /** Scale: the number of replicas of a workload, without the rest of it. `kubectl scale` uses it. */
-
 import { keyOf, section } from "../objects/kind.ts";
 import { type ApiObject, at, type JsonObject } from "../objects/object.ts";
 import { field, invalid, notFound, unsupportedMediaType } from "../objects/status.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { mediaType, readBody } from "./body.ts";
-import type { Answer, KindContext } from "./context.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 import { readPatch } from "./patch.ts";
 import { subjectOf, updateObject } from "./write.ts";
-import { parseOptions } from "./write-options.ts";
+import { parseWriteOptions } from "./write-options.ts";
 
-export async function getScale(context: KindContext): Promise<Answer> {
+export async function getScale(context: KindContext): Promise<ApiResponse> {
   return answer(present(context));
 }
 
-export async function updateScale(context: KindContext): Promise<Answer> {
+export async function updateScale(context: KindContext): Promise<ApiResponse> {
   const { value } = await readBody(context, "Scale");
   return write(context, () => value);
 }
 
-export async function patchScale(context: KindContext): Promise<Answer> {
+export async function patchScale(context: KindContext): Promise<ApiResponse> {
   const type = mediaType(context.request.headers["content-type"]);
   const { value } = readPatch(await context.request.body());
   if (type === "application/json-patch+json") return write(context, (scale) => jsonPatch(scale, value));
@@ -28,11 +27,15 @@ export async function patchScale(context: KindContext): Promise<Answer> {
   return write(context, (scale) => mergePatch(scale, value));
 }
 
-async function write(context: KindContext, change: (scale: JsonObject) => unknown): Promise<Answer> {
-  const whole: KindContext = { ...context, trackAs: "scale", info: { ...context.info, subresource: "" } };
+async function write(context: KindContext, change: (scale: JsonObject) => unknown): Promise<ApiResponse> {
+  const whole: KindContext = {
+    ...context,
+    recordedSubresource: "scale",
+    info: { ...context.info, subresource: "" },
+  };
   const { stored } = await updateObject(
     whole,
-    parseOptions(context),
+    parseWriteOptions(context),
     (current) => {
       const object = current as ApiObject;
       const wanted = change(toScale(object));
@@ -57,7 +60,7 @@ function present(context: KindContext): ApiObject {
   return found.value;
 }
 
-const answer = (object: ApiObject): Answer => ({ type: "object", code: 200, value: toScale(object) });
+const answer = (object: ApiObject): ApiResponse => ({ type: "object", code: 200, value: toScale(object) });
 
 function toScale(object: ApiObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;

@@ -1,5 +1,4 @@
 /** Which objects a list, a watch or a deletion of a collection is about. */
-
 import { parseFieldSelector } from "../objects/field-selector.ts";
 import { keyOf, prefixOf } from "../objects/kind.ts";
 import { parseLabelSelector } from "../objects/label-selector.ts";

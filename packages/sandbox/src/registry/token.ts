@@ -1,5 +1,4 @@
 /** TokenRequest: a token for a ServiceAccount, for some time, perhaps bound to a pod. */
-
 import { type BoundObject, tokenIssuer } from "../access/service-account-tokens.ts";
 import { DecodeError, decode } from "../objects/decode.ts";
 import { keyOf } from "../objects/kind.ts";
@@ -10,7 +9,7 @@ import { quote } from "../objects/quote.ts";
 import { badRequest, conflict, type FieldError, field, invalid, notFound } from "../objects/status.ts";
 import { formatTime } from "../objects/time.ts";
 import { readBody } from "./body.ts";
-import type { Answer, KindContext } from "./context.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 import { subjectOf } from "./write.ts";
 
 const defaultExpirySeconds = 3600;
@@ -23,7 +22,7 @@ interface TokenRequestSpec {
   boundObjectRef?: { kind?: string; name?: string; uid?: string };
 }
 
-export async function requestToken(context: KindContext): Promise<Answer> {
+export async function requestToken(context: KindContext): Promise<ApiResponse> {
   const { cluster, info, kind } = context;
   const { value } = await readBody(context, "TokenRequest");
   if (!isObject(value)) throw badRequest('TokenRequest in version "v1" cannot be handled as a TokenRequest');

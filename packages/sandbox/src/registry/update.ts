@@ -1,16 +1,15 @@
 /** PUT of one object. */
-
 import { badRequest } from "../objects/status.ts";
-import type { Answer, KindContext } from "./context.ts";
+import type { ApiResponse, KindContext } from "./context.ts";
 import { checkResourceVersion, decodeBody } from "./decode-body.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
-import { parseOptions } from "./write-options.ts";
+import { parseWriteOptions } from "./write-options.ts";
 
-export async function update(context: KindContext): Promise<Answer> {
+export async function update(context: KindContext): Promise<ApiResponse> {
   const { kind, info } = context;
-  const options = parseOptions(context);
-  const object = await decodeBody(context);
+  const options = parseWriteOptions(context);
+  const object = await decodeBody(context, options.fieldValidation);
   const { name, namespace } = object.metadata;
   if (name !== info.name) {
     if (!name) {

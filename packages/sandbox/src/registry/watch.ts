@@ -2,13 +2,11 @@
  * A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
  * asks for a revision whose history is forgotten gets 410 and has to list again.
  */
-
 import { apiVersion } from "../objects/kind.ts";
 import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
-import type { Stored, StoreEvent } from "../store/store.ts";
-import { isTrue } from "../wire/request-info.ts";
-import type { Answer, KindContext, Sink } from "./context.ts";
-import { badVersion, parseInteger } from "./list.ts";
+import type { Stored, StoreEvent } from "../store/types.ts";
+import type { ApiResponse, KindContext, Sink } from "./context.ts";
+import { invalidVersionMessage, isTrue, parseInteger } from "./query.ts";
 import { representOne } from "./represent.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 
@@ -16,13 +14,13 @@ import { parseSelection, type Selection } from "./selection.ts";
 const minTimeoutSeconds = 1800;
 const bookmarkIntervalMs = 60_000;
 
-export async function watch(context: KindContext): Promise<Answer> {
+export async function watch(context: KindContext): Promise<ApiResponse> {
   const { cluster, request } = context;
   const { query } = request;
   checkWatchOptions(query);
   const selection = parseSelection(context);
   const version = query.get("resourceVersion") ?? "";
-  if (!/^\d*$/.test(version)) throw new ApiError(500, "", badVersion(version));
+  if (!/^\d*$/.test(version)) throw new ApiError(500, "", invalidVersionMessage(version));
   const given = parseInteger(query.get("timeoutSeconds") ?? "0");
   const seconds = given > 0 ? given : minTimeoutSeconds * (1 + cluster.platform.random());
   return { type: "stream", start: (sink) => start(context, selection, seconds, sink) };
@@ -118,7 +116,7 @@ class Lines {
 
   constructor(context: KindContext) {
     this.#context = context;
-    this.#plain = context.wanted.as === "object" && !context.kind.convert;
+    this.#plain = context.responseForm.as === "object" && !context.kind.convert;
   }
 
   line(type: string, stored: Stored, event?: StoreEvent): string {
@@ -143,10 +141,10 @@ function bookmark(
   revision: number,
   annotations: Record<string, string> | undefined,
 ): string {
-  const { kind, wanted } = context;
+  const { kind, responseForm } = context;
   const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
   const object =
-    wanted.as === "Table"
+    responseForm.as === "Table"
       ? {
           kind: "Table",
           apiVersion: "meta.k8s.io/v1",
@@ -159,7 +157,7 @@ function bookmark(
             },
           ],
         }
-      : wanted.as === "object"
+      : responseForm.as === "object"
         ? { kind: kind.kind, apiVersion: apiVersion(kind), metadata }
         : { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
   return `${JSON.stringify({ type: "BOOKMARK", object })}\n`;

@@ -1,5 +1,4 @@
 /** Options of a write, from the query. */
-
 import { isPrintable } from "../objects/quote.ts";
 import { badRequest, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Context } from "./context.ts";
@@ -14,7 +13,7 @@ export interface WriteOptions {
 const fieldValidations = ["", "Ignore", "Strict", "Warn"];
 const maxManagerBytes = 128;
 
-export function parseOptions({ request, info }: Context, apply = false): WriteOptions {
+export function parseWriteOptions({ request, info }: Context, apply = false): WriteOptions {
   const { query } = request;
   const errors: FieldError[] = [];
   const dryRun = query.getAll("dryRun").filter((value) => value !== "");

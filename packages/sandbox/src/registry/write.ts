@@ -2,7 +2,6 @@
  * The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
  * of patch end here, so there is one place that decides what may be stored.
  */
-
 import { decode } from "../objects/decode.ts";
 import { type Kind, keyOf } from "../objects/kind.ts";
 import { type ApiObject, equal, withMetadata } from "../objects/object.ts";
@@ -19,7 +18,7 @@ import {
 import { formatTime } from "../objects/time.ts";
 import { validate } from "../objects/validate.ts";
 import { trackFields } from "../patch/track-fields.ts";
-import type { Decision, Stored } from "../store/store.ts";
+import type { Decision, Stored } from "../store/types.ts";
 import { admit } from "./admission.ts";
 import type { KindContext } from "./context.ts";
 import { withGeneratedName } from "./generate-name.ts";
@@ -82,7 +81,7 @@ export async function updateObject(
 }
 
 function prepareCreate(context: KindContext, object: ApiObject, options: WriteOptions): ApiObject {
-  const { kind, cluster, user, info } = context;
+  const { kind, cluster } = context;
   const {
     resourceVersion: _old,
     deletionTimestamp: _gone,
@@ -100,9 +99,9 @@ function prepareCreate(context: KindContext, object: ApiObject, options: WriteOp
       ...(kind.generation ? { generation: 1 } : {}),
     },
   };
-  const admitted = admit({ cluster, user, kind, subresource: info.subresource }, fresh, undefined);
+  const admitted = admit(context, fresh, undefined);
   validate(kind, admitted, undefined);
-  return trackFields(context, admitted, undefined, options);
+  return withManagedFields(context, admitted, undefined, options);
 }
 
 function prepareUpdate(
@@ -111,7 +110,7 @@ function prepareUpdate(
   old: ApiObject,
   options: WriteOptions,
 ): ApiObject {
-  const { kind, cluster, user, info } = context;
+  const { kind, info } = context;
   const parted = kind.status ? onlyPart(info.subresource, object, old) : object;
   const fresh = withMetadata(parted, {
     resourceVersion: old.metadata.resourceVersion as string,
@@ -119,13 +118,26 @@ function prepareUpdate(
     ...(old.metadata.creationTimestamp ? { creationTimestamp: old.metadata.creationTimestamp } : {}),
     ...kept(old, "deletionTimestamp", "deletionGracePeriodSeconds", "generation"),
   });
-  const admitted = admit({ cluster, user, kind, subresource: info.subresource }, fresh, old);
+  const admitted = admit(context, fresh, old);
   const counted =
     kind.generation && !equal(contentOf(admitted), contentOf(old))
       ? withMetadata(admitted, { generation: (old.metadata.generation ?? 0) + 1 })
       : admitted;
   validate(kind, counted, old);
-  return trackFields(context, counted, old, options);
+  return withManagedFields(context, counted, old, options);
+}
+
+function withManagedFields(
+  context: KindContext,
+  object: ApiObject,
+  old: ApiObject | undefined,
+  { fieldManager }: WriteOptions,
+): ApiObject {
+  const { kind, info, cluster, recordedSubresource = info.subresource } = context;
+  if (context.managedFieldsAreSet) return object;
+  const { subresource } = info;
+  const write = { kind, subresource, fieldManager, recordedSubresource, wallMs: cluster.platform.wallMs() };
+  return trackFields(write, object, old);
 }
 
 /** A write to the object leaves its status alone, and a write to its status everything else. */

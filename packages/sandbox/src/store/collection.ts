@@ -1,5 +1,5 @@
 /** The objects of one resource, ordered by key, and those who watch them. */
-import type { Stored, StoreEvent } from "./store.ts";
+import type { Stored, StoreEvent } from "./types.ts";
 
 export class Collection {
   readonly #objects = new Map<string, Stored>();

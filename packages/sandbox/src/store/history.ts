@@ -2,7 +2,7 @@
  * The last events, bounded in number and in bytes so that memory stays flat whatever is written. Watches resume from
  * it, and a list that is read in pages sees the revision of its first page through it.
  */
-import type { Stored, StoreEvent } from "./store.ts";
+import type { Stored, StoreEvent } from "./types.ts";
 
 /** Enough for a minute of a busy test; a watcher that was away for longer lists again. */
 const defaultMaxEvents = 4096;

@@ -47,7 +47,9 @@ test("a directory that is in use is refused with the way out", async () => {
   const first = await openStore(join(directory, "data"));
   await expect(openStore(join(directory, "data"))).rejects.toMatchObject({
     code: "DATA_DIR",
-    message: expect.stringMatching(/another process uses it: stop that one, or choose another directory$/),
+    message: expect.stringMatching(
+      /another process uses it: stop that process, or choose another directory$/,
+    ),
   });
   await first.close();
 });

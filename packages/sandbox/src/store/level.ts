@@ -1,13 +1,13 @@
 /**
- * The store on disk, in LevelDB. The objects are all in memory as well; the disk only has to give them back after a
- * restart. A commit is acknowledged when it is synced, so that neither kill -9 nor a power cut loses it, and the
- * revision is written together with the object, so that it never goes back.
+ * Keeps the store on disk, in LevelDB. All objects are also in memory; the disk is read only at start. A commit is
+ * acknowledged after it is synced, so neither kill -9 nor a power failure loses it. The revision is written together
+ * with the object, so it never goes back.
  */
 import { mkdir } from "node:fs/promises";
 import { SandboxError } from "../errors.ts";
-import type { Journal, StoreContent } from "./store.ts";
+import type { Journal, StoreContent } from "./types.ts";
 
-/** Sort before all keys of objects, which begin with a slash. */
+/** These keys sort before the keys of objects, which begin with a slash. */
 const revisionKey = "!revision";
 const formatKey = "!format";
 const currentFormat = "tenure-sandbox/1";
@@ -16,7 +16,7 @@ export async function openLevel(dataDir: string): Promise<{ journal: Journal; co
   const { ClassicLevel } = await import("classic-level");
   const db = new ClassicLevel<string, string>(dataDir);
   try {
-    // The key of the CA and the administrator's token are in there.
+    // The directory holds the private key of the CA and the administrator token.
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await db.open();
   } catch (error) {
@@ -33,7 +33,7 @@ export async function openLevel(dataDir: string): Promise<{ journal: Journal; co
   const isEmpty = content.entries.length === 0 && format === undefined;
   if (!isEmpty && format !== currentFormat) {
     await db.close();
-    const found = format === undefined ? "something else" : `the format ${format}`;
+    const found = format === undefined ? "other data" : `data in the format ${format}`;
     throw new SandboxError(
       "DATA_DIR",
       `Cannot use the data directory ${dataDir} as it holds ${found}: choose another directory`,
@@ -57,7 +57,7 @@ export async function openLevel(dataDir: string): Promise<{ journal: Journal; co
 function openError(dataDir: string, error: unknown): SandboxError {
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
   if (cause?.code === "LEVEL_LOCKED") {
-    const text = `Cannot open the data directory ${dataDir} as another process uses it: stop that one, or choose another directory`;
+    const text = `Cannot open the data directory ${dataDir} as another process uses it: stop that process, or choose another directory`;
     return new SandboxError("DATA_DIR", text, { cause: error });
   }
   return new SandboxError(

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ApiObject } from "../objects/object.ts";
-import { Store, type StoreEvent } from "./store.ts";
+import { Store } from "./store.ts";
+import type { StoreEvent } from "./types.ts";
 
 const object = (name: string, value = 0): ApiObject => ({
   kind: "Thing",

@@ -1,47 +1,29 @@
-/**
- * The path of every request, as Kubernetes draws it:
- *
- *   authentication → authorization → (admission → validation, for writes) → store
- *
- * The last three are in registry/write.ts, since every kind of write goes through them.
- */
+/** Authenticates and authorizes a request: who sends it, and may they? */
 
 import type { Credentials } from "../access/authenticate.ts";
+import { explainDenial } from "../access/authorizer.ts";
 import { impersonate } from "../access/impersonate.ts";
-import type { AdminActions } from "../control/admin.ts";
-import type { Cluster } from "../control/cluster.ts";
-import type { Faults } from "../control/fault-injector.ts";
+import type { RunningCluster } from "../control/cluster.ts";
 import { forbidden, forbiddenPath } from "../objects/status.ts";
-import type { Answer, ApiRequest, Context } from "../registry/context.ts";
-import { negotiate, type Wanted } from "./negotiate.ts";
+import type { ApiRequest, Context, ResponseForm } from "../registry/context.ts";
+import { negotiate } from "./negotiate.ts";
 import { parseRequestInfo } from "./request-info.ts";
-import { route } from "./route.ts";
 
-/** What one server adds to the cluster it serves. */
-export interface ServerParts {
-  cluster: Cluster;
-  faults: Faults;
-  admin: AdminActions;
-}
+/** Discovery chooses its own formats. */
+const discoveryForm: ResponseForm = { format: "json", as: "object" };
 
-/** First two steps: who is it, and may they? Throws if not. */
-export function admitRequest(parts: ServerParts, request: ApiRequest, credentials: Credentials): Context {
-  const { cluster } = parts;
+export function authorizeRequest(
+  cluster: RunningCluster,
+  request: ApiRequest,
+  credentials: Credentials,
+): Context {
   const info = parseRequestInfo(request.method, request.path, request.query);
-  const asked = cluster.authenticator.authenticate(credentials);
-  const user = impersonate(asked, request.headers, cluster.authorizer);
+  const sender = cluster.authenticator.authenticate(credentials);
+  const user = impersonate(sender, request.headers, cluster.authorizer);
   if (!cluster.authorizer.authorize(user, info).allowed) {
-    const why = cluster.authorizer.refusal(user, info);
+    const why = explainDenial(user, info);
     throw info.isResource ? forbidden(info, why) : forbiddenPath(why);
   }
-  // Discovery has formats of its own, and chooses them itself.
-  const wanted: Wanted = info.isResource
-    ? negotiate(request.headers.accept)
-    : { format: "json", as: "object" };
-  return { request, info, user, cluster, wanted, warnings: [] };
-}
-
-/** The rest: what was asked for. */
-export function answer(parts: ServerParts, context: Context): Promise<Answer> {
-  return route(parts, context);
+  const responseForm = info.isResource ? negotiate(request.headers.accept) : discoveryForm;
+  return { request, info, user, cluster, responseForm, warnings: [] };
 }

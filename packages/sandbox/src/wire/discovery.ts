@@ -2,18 +2,17 @@
  * What the API consists of, in the older form (one document a group) and in the newer, aggregated one. And the paths
  * that are about the server itself: health and version.
  */
-
 import { type DiscoveredResource, groupVersions, resourcesOf } from "../objects/resources.ts";
 import { kubernetesRelease } from "../objects/schema.ts";
-import type { Answer, Context } from "../registry/context.ts";
+import type { ApiResponse, Context } from "../registry/context.ts";
 import { openApi } from "./openapi.ts";
 
-export async function discovery(context: Context): Promise<Answer | undefined> {
+export async function discovery(context: Context): Promise<ApiResponse | undefined> {
   const { path, method } = context.request;
   const clean = path.replace(/(.)\/$/, "$1");
   if (/^\/(healthz|livez|readyz)(\/|$)/.test(clean)) return { type: "text", code: 200, text: "ok" };
   if (method !== "GET" && method !== "HEAD") return undefined;
-  const ok = (value: unknown): Answer => ({ type: "object", code: 200, value });
+  const ok = (value: unknown): ApiResponse => ({ type: "object", code: 200, value });
   if (clean === "/") return ok({ paths: allPaths() });
   if (clean === "/version") return ok(version());
   if (clean === "/api" || clean === "/apis") {
@@ -110,7 +109,7 @@ function aggregatedForm(accept = ""): string | undefined {
   );
 }
 
-function aggregated(path: string, form: string): Answer {
+function aggregated(path: string, form: string): ApiResponse {
   const groups = groupVersions.filter(({ group }) => (path === "/api") === (group === ""));
   const value = {
     kind: "APIGroupDiscoveryList",

@@ -1,17 +1,12 @@
-/**
- * Which form of an answer a client wants: JSON or YAML; the objects, a table of them, or their metadata only.
- */
-import { ApiError } from "../objects/status.ts";
+/** Content negotiation: chooses JSON or YAML, and objects, a table or only metadata, from the Accept header. */
 
-export interface Wanted {
-  format: "json" | "yaml";
-  as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
-}
+import { ApiError } from "../objects/status.ts";
+import type { ResponseForm } from "../registry/context.ts";
 
 const supportedTypes = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const streamTypes = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
-export function negotiate(accept: string | undefined): Wanted {
+export function negotiate(accept: string | undefined): ResponseForm {
   if (!accept?.trim()) return { format: "json", as: "object" };
   let known = false;
   for (const option of accept.split(",")) {

@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../objects/object.ts";
 import { type DiscoveredResource, groupVersions, resourcesOf } from "../objects/resources.ts";
 import { allTypes, kubernetesRelease, metaPrefix, readDescriptions, type Schema } from "../objects/schema.ts";
-import type { Answer } from "../registry/context.ts";
+import type { ApiResponse } from "../registry/context.ts";
 
 const documents = new Map<string, string>();
 
-export function openApi(path: string): Answer | undefined {
+export function openApi(path: string): ApiResponse | undefined {
   if (path === "/openapi/v3") {
     const paths = Object.fromEntries(
       groupVersions.flatMap(({ group, versions }) =>

@@ -1,9 +1,9 @@
-/** Reads a body, but never keeps more of it than the API takes. */
+/** Reads a request body, and never holds more of it than the API accepts. */
 import type { IncomingMessage } from "node:http";
 import { badRequest, tooLarge } from "../objects/status.ts";
 import { maxBodyBytes } from "../registry/body.ts";
 
-/** A client that is told off in the middle of a body often does not read the answer, so the rest is let through, up to here. */
+/** Many clients do not read a response while they are sending. The rest of a body is therefore read and dropped, up to this limit. */
 const maxDrainedBytes = 64 * 1024 * 1024;
 
 export function readLimited(incoming: IncomingMessage): Promise<Buffer> {

@@ -1,13 +1,6 @@
-/** What a path and a method mean: which verb on which resource. Follows k8s.io/apiserver's RequestInfo. */
-import type { Attributes } from "../access/authorizer.ts";
-
-export interface RequestInfo extends Attributes {
-  subresource: string;
-  /** Whether the path is one of a resource; otherwise `path` says what it is. */
-  isResource: boolean;
-  /** Whether the path was for a resource but longer than any. */
-  tooLong: boolean;
-}
+/** Parses a method and a path into a verb on a resource, like RequestInfo of k8s.io/apiserver. */
+import type { RequestInfo } from "../registry/context.ts";
+import { isTrue } from "../registry/query.ts";
 
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = path.split("/").filter((part) => part !== "");
@@ -38,7 +31,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   let namespace = "";
   let segments = resourceParts;
   if (segments[0] === "namespaces") {
-    // /namespaces/x is the namespace itself; /namespaces/x/status and /finalize are about it; others are inside of it.
+    // /namespaces/x is the namespace itself, and /status and /finalize are its subresources. Other paths are inside it.
     const inside = segments.length > 2 && segments[2] !== "status" && segments[2] !== "finalize";
     namespace = segments[1] ?? "";
     if (inside) segments = segments.slice(2);
@@ -55,12 +48,12 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     resource,
     subresource,
     namespace,
-    // A rule for one name also covers a list or watch that can only be about that name.
-    name: isCollection ? nameSelected(query) : name,
+    // A rule for one name also covers a list or watch whose field selector allows only that name.
+    name: isCollection ? selectedName(query) : name,
   };
 }
 
-function nameSelected(query: URLSearchParams): string {
+function selectedName(query: URLSearchParams): string {
   const term = (query.get("fieldSelector") ?? "")
     .split(",")
     .find((part) => /^metadata\.name==?[^=]/.test(part));
@@ -77,6 +70,3 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
   if (method === "DELETE") return name ? "delete" : "deletecollection";
   return verbOfMethod[method] ?? "";
 }
-
-export const isTrue = (value: string | null) =>
-  value !== null && value !== "" && value !== "0" && value !== "false";

@@ -1,21 +1,21 @@
-/** Writes answers. A client that went away meanwhile is nobody's error. */
+/** Writes responses. It is not an error if the client has disconnected. */
 import type { ServerResponse } from "node:http";
 import { ApiError } from "../objects/status.ts";
-import type { Answer, Context } from "../registry/context.ts";
+import type { ApiResponse, Context } from "../registry/context.ts";
 import { warningHeaders } from "./warnings.ts";
 
-export async function sendAnswer(
+export async function sendResponse(
   response: ServerResponse,
-  answer: Exclude<Answer, { type: "stream" }>,
+  answer: Exclude<ApiResponse, { type: "stream" }>,
   context: Context,
 ): Promise<void> {
   if (answer.type === "text") {
-    send(response, answer.code, answer.contentType ?? "text/plain; charset=utf-8", answer.text, context);
+    send(response, answer.code, "text/plain; charset=utf-8", answer.text, context);
     return;
   }
   const headers = answer.type === "object" ? answer.headers : undefined;
   const json = answer.type === "json" ? answer.json : JSON.stringify(answer.value);
-  if (context.wanted.format === "yaml" && headers === undefined) {
+  if (context.responseForm.format === "yaml" && headers === undefined) {
     const { dump } = await import("js-yaml");
     send(response, answer.code, "application/yaml", dump(JSON.parse(json), { sortKeys: true }), context);
     return;
@@ -48,17 +48,17 @@ function send(
   response.setHeader("Content-Type", contentType);
   response.setHeader("Content-Length", Buffer.byteLength(body));
   response.writeHead(code);
-  // As bytes: headers are then written apart from the body, one byte a character.
+  // A string body would be joined with the headers and encoded as UTF-8. Headers need Latin-1 (see warnings.ts).
   response.end(Buffer.from(body));
 }
 
 const faultReasons = {
-  409: ["Conflict", "Operation cannot be fulfilled: injected by a fault of the sandbox"],
+  409: ["Conflict", "Operation cannot be fulfilled: injected by a sandbox fault"],
   429: ["TooManyRequests", "Too many requests, please try again later."],
-  500: ["InternalError", "Internal error occurred: injected by a fault of the sandbox"],
+  500: ["InternalError", "Internal error occurred: injected by a sandbox fault"],
   503: [
     "ServiceUnavailable",
-    "The server is currently unable to handle the request: injected by a fault of the sandbox",
+    "The server is currently unable to handle the request: injected by a sandbox fault",
   ],
 } as const;
 
@@ -70,7 +70,7 @@ export function faultStatus({
   retryAfterSeconds?: number;
 }): ApiError {
   const [reason, message] = faultReasons[status];
-  // Clients wait for as long as they are told; of the two that tell it, 429 always does.
+  // The API server always sends Retry-After with a 429.
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);
   return new ApiError(status, reason, message, wait === undefined ? {} : { retryAfterSeconds: wait });
 }

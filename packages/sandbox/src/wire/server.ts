@@ -1,6 +1,6 @@
 /**
- * The HTTP side: listens, reads requests, writes answers and watches, and lets faults strike. HTTP/1.1 with or without
- * TLS. One instance survives restarts in place: same port, same store.
+ * The HTTP server: reads requests, passes them on, applies faults and writes responses. It speaks HTTP/1.1, with or
+ * without TLS. After `close`, `listen` starts it again on the same port.
  */
 import {
   createServer,
@@ -12,33 +12,37 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { KeyAndCertificate } from "../access/certificate.ts";
-import { adminPath } from "../control/admin.ts";
+import { type AdminActions, adminPath } from "../control/admin.ts";
+import type { RunningCluster } from "../control/cluster.ts";
 import type { FaultTarget } from "../control/fault.ts";
-import { noStrike } from "../control/fault-injector.ts";
+import { noFaults } from "../control/fault-injector.ts";
 import { SandboxError } from "../errors.ts";
 import { ApiError } from "../objects/status.ts";
 import type { ApiRequest, Context } from "../registry/context.ts";
-import { admitRequest, answer, type ServerParts } from "./authorize-request.ts";
+import { authorizeRequest } from "./authorize-request.ts";
 import { readLimited } from "./read-limited.ts";
-import { faultStatus, sendAnswer, sendError } from "./respond.ts";
+import { faultStatus, sendError, sendResponse } from "./respond.ts";
+import { route } from "./route.ts";
 import { openStream } from "./stream.ts";
 
-/** Longer than clients keep an idle connection (client-go: 90 s), so that it is never us who close one in use. */
+/** Longer than clients keep an idle connection (client-go: 90 s), so the server never closes a connection in use. */
 const keepAliveMs = 120_000;
 
-export interface ListenOptions {
+interface ListenOptions {
   host: string;
   port: number;
   tls: { server: KeyAndCertificate; authorityPem: string } | undefined;
 }
 
 export class ApiServer {
-  readonly #parts: ServerParts;
+  readonly #cluster: RunningCluster;
+  readonly #actions: AdminActions;
   readonly #options: ListenOptions;
   #http: HttpServer | undefined;
 
-  constructor(parts: ServerParts, options: ListenOptions) {
-    this.#parts = parts;
+  constructor(cluster: RunningCluster, actions: AdminActions, options: ListenOptions) {
+    this.#cluster = cluster;
+    this.#actions = actions;
     this.#options = { ...options };
   }
 
@@ -48,7 +52,7 @@ export class ApiServer {
 
   async listen(): Promise<void> {
     const { host, port, tls } = this.#options;
-    // No request may end the process: what fails while it is answered ends the connection.
+    // An unexpected error closes the connection. It never ends the process.
     const handle = (request: IncomingMessage, response: ServerResponse) =>
       void this.#handle(request, response).catch(() => response.destroy());
     const http = tls
@@ -72,7 +76,7 @@ export class ApiServer {
     this.#http = http;
   }
 
-  /** Cuts all connections and frees the port. */
+  /** Closes all connections and frees the port. */
   async close(): Promise<void> {
     const http = this.#http;
     if (!http) return;
@@ -86,22 +90,23 @@ export class ApiServer {
     let context: Context | undefined;
     try {
       const request = toRequest(incoming);
-      context = admitRequest(this.#parts, request, credentialsOf(incoming));
+      context = authorizeRequest(this.#cluster, request, credentialsOf(incoming));
       const target = targetOf(context);
-      // Who removes faults must be able to, whatever they are.
+      const { faults } = this.#actions;
+      // Faults do not affect the admin paths, so an administrator can always remove them.
       const { latencyMs, outcome, loseAnswer } = request.path.startsWith(adminPath)
-        ? noStrike
-        : this.#parts.faults.strike(target);
+        ? noFaults
+        : faults.effectsOn(target);
       if (latencyMs > 0)
-        await new Promise<void>((resolve) => this.#parts.cluster.platform.after(latencyMs, resolve));
+        await new Promise<void>((resolve) => this.#cluster.platform.after(latencyMs, resolve));
       if (outcome === "hang") return;
       if (outcome === "drop") return void response.destroy();
       if (outcome) throw faultStatus(outcome);
-      const result = await answer(this.#parts, context).catch((error: unknown) => error as Error);
+      const result = await route(this.#actions, context).catch((error: unknown) => error as Error);
       if (loseAnswer) return void response.destroy();
       if (result instanceof Error) throw result;
-      if (result.type === "stream") openStream(this.#parts.faults, target, response, result.start);
-      else await sendAnswer(response, result, context);
+      if (result.type === "stream") openStream(faults, target, response, result.start);
+      else await sendResponse(response, result, context);
     } catch (error) {
       sendError(response, error instanceof ApiError ? error : internalError(error), context);
     }
@@ -138,9 +143,9 @@ function decodePath(path: string): string {
 
 function credentialsOf(incoming: IncomingMessage) {
   const { socket } = incoming;
-  const shown =
+  const certificate =
     socket instanceof TLSSocket && socket.authorized ? socket.getPeerCertificate().raw : undefined;
-  return { authorization: incoming.headers.authorization, certificate: shown };
+  return { authorization: incoming.headers.authorization, certificate };
 }
 
 function targetOf({ info, user, request }: Context): FaultTarget {
@@ -159,7 +164,7 @@ function internalError(error: unknown): ApiError {
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): SandboxError {
   const where = `${host}:${port}`;
   if (error.code === "EADDRINUSE") {
-    const message = `Cannot listen on ${where} as the port is in use: stop what uses it, or choose another (0 picks a free one)`;
+    const message = `Cannot listen on ${where} as the port is in use: stop the process that uses it, or choose another port (0 picks a free one)`;
     return new SandboxError("CANNOT_LISTEN", message, { cause: error });
   }
   if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND") {

@@ -1,15 +1,13 @@
-/**
- * One watch on the wire. A client that does not read is cut off before it can fill the memory, as in Kubernetes.
- */
+/** Streams one watch to a client. A client that does not read is disconnected before it fills the memory, as in Kubernetes. */
 import type { ServerResponse } from "node:http";
 import type { FaultTarget } from "../control/fault.ts";
-import type { Faults } from "../control/fault-injector.ts";
+import type { FaultInjector } from "../control/fault-injector.ts";
 import type { Sink } from "../registry/context.ts";
 
 const maxUnreadBytes = 8 * 1024 * 1024;
 
 export function openStream(
-  faults: Faults,
+  faults: FaultInjector,
   target: FaultTarget,
   response: ServerResponse,
   start: (sink: Sink) => void,
@@ -20,10 +18,10 @@ export function openStream(
   response.flushHeaders();
   response.socket?.setNoDelay(true);
 
-  /** What a stalled watch keeps back. */
+  /** The lines that a stalled watch has not sent yet. */
   let held: string[] | undefined;
   let heldCharacters = 0;
-  let over = false;
+  let ended = false;
   const write = (text: string) => {
     response.write(text);
     if (response.writableLength > maxUnreadBytes) response.destroy();
@@ -39,9 +37,9 @@ export function openStream(
       held = undefined;
       heldCharacters = 0;
       for (const line of lines) write(line);
-      if (over) response.end();
+      if (ended) response.end();
     },
-    cut: () => response.destroy(),
+    disconnect: () => response.destroy(),
   });
   callbacks.push(stop);
   response.once("close", () => {
@@ -56,8 +54,8 @@ export function openStream(
       if (heldCharacters > maxUnreadBytes) response.destroy();
     },
     end() {
-      // Its end is kept back like everything else.
-      over = true;
+      // A stall delays the end of the stream too.
+      ended = true;
       if (!held) response.end();
     },
     onClose: (callback) => callbacks.push(callback),

@@ -143,7 +143,7 @@ test("a port that is taken: exit code 1, and the way out", async () => {
   server.close();
   expect(code).toBe(1);
   expect(complained).toBe(
-    `error: Cannot listen on 127.0.0.1:${port} as the port is in use: stop what uses it, or choose another (0 picks a free one), with --port or --host\n`,
+    `error: Cannot listen on 127.0.0.1:${port} as the port is in use: stop the process that uses it, or choose another port (0 picks a free one), with --port or --host\n`,
   );
 });
 
@@ -156,7 +156,7 @@ test("without a sandbox the faults say how to start one", async () => {
   const wrong = await tenure("sandbox faults list", { env: { KUBECONFIG: file } });
   expect([wrong.code, wrong.complained]).toEqual([
     2,
-    "error: Cannot read the kubeconfig as it is not one that a sandbox wrote\n",
+    "error: Cannot use the kubeconfig as no sandbox wrote it: use the file that `tenure sandbox` writes\n",
   ]);
 });
 

@@ -1,5 +1,4 @@
 /** ConfigMap, Secret and ServiceAccount. */
-
 import { ageColumn, type Kind, nameColumn } from "../kind.ts";
 import { isConfigMapKey, isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";

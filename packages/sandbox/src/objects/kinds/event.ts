@@ -1,7 +1,6 @@
 /**
  * Events have two faces, v1 and events.k8s.io/v1, over one store. They are kept as v1; the other face renames fields.
  */
-
 import { type Column, type Kind, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";

@@ -2,7 +2,6 @@
  * Lease and LeaseCandidate: what elections are held with. As with the feature gate CoordinatedLeaderElection on; there
  * is nothing here that would elect among candidates.
  */
-
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isConfigMapKey, isDnsSubdomain, isQualifiedName } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";

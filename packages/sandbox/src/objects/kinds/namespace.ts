@@ -1,5 +1,4 @@
 /** Namespace. That its content goes with it is the task of housekeeping/namespaces.ts. */
-
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsLabel } from "../name-rules.ts";
 

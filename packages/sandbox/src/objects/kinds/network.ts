@@ -1,7 +1,6 @@
 /**
  * Service, Endpoints and EndpointSlice: records of who can be reached. Nothing here routes, or fills them in.
  */
-
 import { ageColumn, formatLabels, joined, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsLabel, isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";

@@ -2,7 +2,6 @@
  * Defaults and rules for what runs in a pod, shared by Pod, ReplicaSet and Deployment. The part of Kubernetes' own
  * rules that a wrong manifest usually trips over; not all of them.
  */
-
 import { isDnsLabel } from "../name-rules.ts";
 import type { JsonObject } from "../object.ts";
 import { type FieldError, field } from "../status.ts";

@@ -1,5 +1,4 @@
 /** Pod: a record; nothing here runs it. */
-
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";

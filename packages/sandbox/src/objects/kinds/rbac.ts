@@ -1,7 +1,6 @@
 /**
  * Role, ClusterRole and their bindings. authorization/ reads them; admission/role-escalation.ts guards them.
  */
-
 import { ageColumn, type Column, type Kind, nameColumn, section } from "../kind.ts";
 import { isPathSegment } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";

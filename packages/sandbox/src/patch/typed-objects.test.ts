@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { typeNamed } from "../objects/schema.ts";
+import { FieldSet } from "./field-set.ts";
+import { compare, fieldsOf, merge } from "./typed-objects.ts";
+
+const schema = typeNamed("api.core.v1.ConfigMap");
+const configMap = fc.record({
+  data: fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"), { minKeys: 1 }),
+  metadata: fc.record({ finalizers: fc.uniqueArray(fc.constantFrom("x", "y", "z"), { minLength: 1 }) }),
+});
+
+test("written and read again they are the same", () => {
+  fc.assert(
+    fc.property(configMap, (object) => {
+      const set = fieldsOf(object, schema);
+      expect(FieldSet.parse(set.toJson()).equals(set)).toBe(true);
+    }),
+  );
+});
+
+test("union, intersection and difference fit together", () => {
+  fc.assert(
+    fc.property(configMap, configMap, (one, two) => {
+      const a = fieldsOf(one, schema);
+      const b = fieldsOf(two, schema);
+      expect(a.difference(b).union(a.intersection(b)).equals(a)).toBe(true);
+      expect(a.union(b).difference(b).intersection(b).isEmpty).toBe(true);
+    }),
+  );
+});
+
+test("what is merged over an object has its own values there, and nothing else changed", () => {
+  fc.assert(
+    fc.property(configMap, configMap, (live, applied) => {
+      const merged = merge(live, applied, schema);
+      expect(merge(merged, applied, schema)).toEqual(merged);
+      expect(compare(live, merged, schema).removed.isEmpty).toBe(true);
+      expect(compare(live, merged, schema).changed.difference(fieldsOf(applied, schema)).isEmpty).toBe(true);
+    }),
+  );
+});
