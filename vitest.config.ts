@@ -21,10 +21,16 @@ export const processTests = ["run", "operate", "guides", "manifests", "traffic",
 
 export default defineConfig({
   resolve: {
-    alias: packages.map((name) => ({
-      find: `@tenure/${name}`,
-      replacement: fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url)),
-    })),
+    alias: [
+      {
+        find: "@tenure/sandbox/internal",
+        replacement: fileURLToPath(new URL("./packages/sandbox/src/internal.ts", import.meta.url)),
+      },
+      ...packages.map((name) => ({
+        find: `@tenure/${name}`,
+        replacement: fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url)),
+      })),
+    ],
   },
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],

@@ -1,11 +1,10 @@
-/** A Kubernetes API in one Node process: to try, develop and test against. */
+/** A Kubernetes API in one Node process, for trying out, developing and testing clients. */
 
 export type { KeyAndCertificate } from "./access/certificate.ts";
 export type { ServiceAccountCredentials } from "./access/service-account-credentials.ts";
 export { connectSandbox, type SandboxControl } from "./control/client.ts";
 export type { FaultEffect, FaultHandle, FaultSpec, Faults, ListedFault } from "./control/fault.ts";
 export { SandboxError, type SandboxErrorCode } from "./errors.ts";
-export { type Platform, systemPlatform, type Timer } from "./platform.ts";
 export { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
 export { openStore } from "./store/open.ts";
 export type { Store } from "./store/store.ts";

@@ -12,7 +12,7 @@ export interface KeyAndCertificate {
   certificatePem: string;
 }
 
-export interface Subject {
+interface Subject {
   commonName: string;
   organizations?: string[];
 }

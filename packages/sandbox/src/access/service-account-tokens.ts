@@ -37,7 +37,7 @@ interface Claims {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-export interface TokenRequest {
+interface TokenRequest {
   namespace: string;
   name: string;
   uid: string;

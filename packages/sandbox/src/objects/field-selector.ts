@@ -6,7 +6,7 @@ import type { ApiObject } from "./object.ts";
 import { quote } from "./quote.ts";
 import { badRequest } from "./status.ts";
 
-export interface FieldSelector {
+interface FieldSelector {
   test(object: ApiObject): boolean;
   /** The one name that can match, where the selector says so: then nothing else has to be looked at. */
   name: string | undefined;

@@ -12,7 +12,7 @@ export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
 
-export interface ParsedJson {
+interface ParsedJson {
   value: unknown;
   /** Paths of fields that occur twice in one object; the last one counts. */
   duplicates: string[];

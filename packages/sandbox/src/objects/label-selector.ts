@@ -11,7 +11,7 @@ export interface LabelSelector {
 }
 
 type Labels = Record<string, string>;
-export type LabelTest = (labels: Labels) => boolean;
+type LabelTest = (labels: Labels) => boolean;
 
 export function matchesLabels(selector: LabelSelector, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;

@@ -5,7 +5,7 @@
 
 export type JsonObject = { [key: string]: unknown };
 
-export interface OwnerReference {
+interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;

@@ -4,13 +4,13 @@
  */
 import { quote } from "./quote.ts";
 
-export interface Cause {
+interface Cause {
   reason: string;
   message: string;
   field?: string;
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   name?: string;
   group?: string;
   kind?: string;
@@ -109,7 +109,7 @@ export function alreadyExists(subject: Subject, { generated = false, deleting = 
   });
 }
 
-export const modifiedMessage =
+const modifiedMessage =
   "the object has been modified; please apply your changes to the latest version and try again";
 
 export const conflict = (subject: Subject, why: string = modifiedMessage) =>

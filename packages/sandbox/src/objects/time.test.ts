@@ -1,18 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatMicroTime, parseMicroTime, parseTime } from "./time.ts";
+import { parseMicroTime, parseTime } from "./time.ts";
 
 const wallMs = fc.integer({ min: Date.UTC(1, 0), max: Date.UTC(9999, 11, 31) });
 
-test("what is written is read back", () => {
+test("a MicroTime in UTC is read unchanged", () => {
   fc.assert(
-    fc.property(wallMs, (ms) => {
-      expect(parseMicroTime(formatMicroTime(ms))).toBe(formatMicroTime(ms));
+    fc.property(wallMs, fc.integer({ min: 0, max: 999 }), (ms, micros) => {
+      const text = new Date(ms).toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`);
+      expect(parseMicroTime(text)).toBe(text);
     }),
   );
 });
 
-test("a zone changes how an instant is written, not the instant", () => {
+test("times with a zone offset are converted to UTC", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 4e12 }),
@@ -27,11 +28,11 @@ test("a zone changes how an instant is written, not the instant", () => {
   );
 });
 
-test("a Time loses its decimals", () => {
+test("the decimals of a Time are dropped", () => {
   expect(parseTime("2024-01-01T00:00:00.999Z")).toBe("2024-01-01T00:00:00Z");
 });
 
-test("what is no time is shown byte by byte, as Go does", () => {
+test("the error for an invalid time shows its bytes, as Go does", () => {
   expect(() => parseTime('"\u{c11e6}')).toThrow(
     String.raw`parsing time "\"\xf3\x81\x87\xa6" as "2006-01-02T15:04:05Z07:00": cannot parse "\"\xf3\x81\x87\xa6" as "2006"`,
   );

@@ -11,11 +11,6 @@ export function formatTime(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** Milliseconds since 1970, as a metav1.MicroTime. */
-export function formatMicroTime(wallMs: number): string {
-  return `${new Date(wallMs).toISOString().slice(0, 23)}000Z`;
-}
-
 /** Normalises a metav1.Time to UTC without decimals. */
 export function parseTime(text: string): string {
   const { wallMs } = parse(text, secondsLayout, /^(\.\d+)?/, "");

@@ -34,15 +34,6 @@ export class FieldSet {
     return !this.member && this.children.size === 0;
   }
 
-  child(element: string): FieldSet {
-    let child = this.children.get(element);
-    if (!child) {
-      child = new FieldSet();
-      this.children.set(element, child);
-    }
-    return child;
-  }
-
   union(other: FieldSet): FieldSet {
     return this.#combine(other, (a, b) => a || b, true);
   }

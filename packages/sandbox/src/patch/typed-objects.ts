@@ -85,7 +85,7 @@ export function fieldsOf(value: unknown, schema: Schema): FieldSet {
   return set;
 }
 
-export interface Difference {
+interface Difference {
   /** Fields that were added or have another value. */
   changed: FieldSet;
   removed: FieldSet;

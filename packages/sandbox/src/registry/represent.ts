@@ -7,7 +7,7 @@ import type { Stored } from "../store/types.ts";
 import { printAge } from "./age.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
 
-export interface ListMeta {
+interface ListMeta {
   resourceVersion: string;
   continue?: string;
   remainingItemCount?: number;

@@ -12,7 +12,7 @@ export interface Reply {
   body: Body;
 }
 
-export interface SendOptions {
+interface SendOptions {
   token?: string;
   headers?: Record<string, string>;
   key?: string;

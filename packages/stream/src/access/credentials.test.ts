@@ -3,9 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { newAuthority, newServerCertificate, systemPlatform } from "@tenure/sandbox/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newAuthority, newServerCertificate } from "../../../sandbox/src/access/certificate.ts";
-import { systemPlatform } from "../../../sandbox/src/platform.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { channelCredentials } from "./credentials.ts";
 
