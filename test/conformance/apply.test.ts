@@ -20,7 +20,7 @@ function apply(manager: string, data: Body, query = "") {
 const owners = (body: Body) =>
   Object.fromEntries(body.metadata.managedFields.map((entry: Body) => [entry.manager, entry.fieldsV1]));
 
-test("apply creates what is not there, and notes who owns which field", async () => {
+test("apply creates a missing object, and records who owns which field", async () => {
   const { status, body } = await apply("m1", { x: "1", y: "2" });
   expect(status).toBe(201);
   expect(body.data).toEqual({ x: "1", y: "2" });
@@ -36,20 +36,20 @@ test("apply creates what is not there, and notes who owns which field", async ()
   ]);
 });
 
-test("applying the same again changes nothing", async () => {
+test("applying the same object again changes nothing", async () => {
   const first = await apply("m1", { x: "1" });
   const second = await apply("m1", { x: "1" });
   expect(second.status).toBe(200);
   expect(second.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion);
 });
 
-test("a field that its owner no longer applies goes", async () => {
+test("a field that its owner no longer applies is removed", async () => {
   await apply("m1", { x: "1", y: "2" });
   const { body } = await apply("m1", { x: "1" });
   expect(body.data).toEqual({ x: "1" });
 });
 
-test("a field that somebody else still owns stays", async () => {
+test("a field that another manager still owns is kept", async () => {
   await apply("m1", { x: "1", y: "2" });
   await apply("m2", { y: "2", z: "3" });
   const { body } = await apply("m1", { x: "1" });
@@ -60,7 +60,7 @@ test("a field that somebody else still owns stays", async () => {
   });
 });
 
-test("another value for somebody else's field is a conflict", async () => {
+test("changing the value of another manager's field is a conflict", async () => {
   await apply("m1", { x: "1" });
   const { status, body } = await apply("m2", { x: "9" });
   expect(status).toBe(409);
@@ -81,7 +81,7 @@ test("a forced apply takes the field over", async () => {
   expect(owners(body)).toEqual({ m1: { "f:data": { "f:y": {} } }, m2: { "f:data": { "f:x": {} } } });
 });
 
-test("who updates a field owns it, so that applying over it conflicts", async () => {
+test("an update takes ownership of a field, so applying another value conflicts", async () => {
   await apply("m1", { x: "1" });
   const path = `${configMapsIn(namespace)}/a`;
   await target.request("PATCH", `${path}?fieldManager=editor`, { data: { x: "u", w: "1" } }, MERGE_PATCH);

@@ -15,7 +15,7 @@ beforeEach(async () => {
   configMaps = configMapsIn(namespace);
 });
 
-test("a created object carries what the server adds, and is read back as it was answered", async () => {
+test("a created object has the fields that the server sets, and a read returns the same object", async () => {
   const created = await target.request("POST", leases, lease("a", { holderIdentity: "x" }));
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({
@@ -33,7 +33,7 @@ test("a created object carries what the server adds, and is read back as it was 
   expect(read.body).toEqual(created.body);
 });
 
-test("of two creates of one name the second gets 409 AlreadyExists", async () => {
+test("the second create of a name gets 409 AlreadyExists", async () => {
   await target.request("POST", leases, lease("a"));
   const second = await target.request("POST", leases, lease("a"));
   expect(second.status).toBe(409);
@@ -49,7 +49,7 @@ test("of two creates of one name the second gets 409 AlreadyExists", async () =>
   });
 });
 
-test("of many creates at once exactly one succeeds", async () => {
+test("exactly one of many concurrent creates succeeds", async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => target.request("POST", leases, lease("a"))),
   );
@@ -74,7 +74,7 @@ test("an update with the resourceVersion that was read succeeds once, and then c
   expect(now.body.spec.holderIdentity).toBe("y");
 });
 
-test("of many updates from one resourceVersion exactly one succeeds", async () => {
+test("exactly one of many updates from one resourceVersion succeeds", async () => {
   const { body } = await target.request("POST", leases, lease("a"));
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
@@ -91,7 +91,7 @@ test("an update that changes nothing keeps the resourceVersion", async () => {
   expect(again.body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
 });
 
-test("a Lease cannot be updated without a resourceVersion, a ConfigMap can", async () => {
+test("a ConfigMap can be updated without a resourceVersion, a Lease cannot", async () => {
   await target.request("POST", leases, lease("a"));
   const refused = await target.request("PUT", `${leases}/a`, lease("a", { holderIdentity: "y" }));
   expect(refused.status).toBe(422);
@@ -105,7 +105,7 @@ test("a Lease cannot be updated without a resourceVersion, a ConfigMap can", asy
   expect(taken.body.data).toEqual({ a: "2" });
 });
 
-test("a PUT of a Lease that is not there creates it, of a ConfigMap it does not", async () => {
+test("a PUT creates a missing Lease, but not a missing ConfigMap", async () => {
   const made = await target.request("PUT", `${leases}/new`, lease("new", { holderIdentity: "x" }));
   expect(made.status).toBe(201);
   const missing = await target.request("PUT", `${configMaps}/new`, configMap("new"));
@@ -113,7 +113,7 @@ test("a PUT of a Lease that is not there creates it, of a ConfigMap it does not"
   expect(missing.body.message).toBe('configmaps "new" not found');
 });
 
-test("a uid that is not that of the object is a failed precondition", async () => {
+test("a uid that differs from that of the object is a failed precondition", async () => {
   const { body } = await target.request("POST", leases, lease("a"));
   const other = { ...body, metadata: { ...body.metadata, uid: "11111111-1111-1111-1111-111111111111" } };
   const refused = await target.request("PUT", `${leases}/a`, other);
@@ -123,7 +123,7 @@ test("a uid that is not that of the object is a failed precondition", async () =
   );
 });
 
-test("an object that was deleted and made again has another uid, and the old one conflicts", async () => {
+test("a recreated object has a new uid, and a write with the old uid conflicts", async () => {
   const { body: old } = await target.request("POST", leases, lease("a"));
   await target.request("DELETE", `${leases}/a`);
   const { body: made } = await target.request("POST", leases, lease("a"));
@@ -132,14 +132,14 @@ test("an object that was deleted and made again has another uid, and the old one
   expect((await target.request("PUT", `${leases}/a`, old)).status).toBe(409);
 });
 
-test("generateName makes a name of the prefix and five letters", async () => {
+test("generateName makes a name from the prefix and five letters", async () => {
   const { status, body } = await target.request("POST", leases, { metadata: { generateName: "election-" } });
   expect(status).toBe(201);
   expect(body.metadata.name).toMatch(/^election-[a-z0-9]{5}$/);
   expect(body.metadata.generateName).toBe("election-");
 });
 
-test("a name that is taken is told so, and whether it was to be generated or is on its way out", async () => {
+test("the error for a taken name says if it was generated, or if the object is being deleted", async () => {
   const twice = async (name: string, metadata: object) => {
     await target.request("POST", leases, { metadata: { name, finalizers: ["example.com/wait"] } });
     const { status, body, headers } = await target.request("POST", leases, {
@@ -163,7 +163,7 @@ test("a name that is taken is told so, and whether it was to be generated or is 
   });
 });
 
-test("a dry run answers as the write would, and writes nothing", async () => {
+test("a dry run gives the same response as the write, and writes nothing", async () => {
   const { status, body } = await target.request(
     "POST",
     `${leases}?dryRun=All`,

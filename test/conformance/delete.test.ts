@@ -17,7 +17,7 @@ beforeEach(async () => {
 const create = async (name: string, metadata: Body = {}) =>
   (await target.request("POST", leases, lease(name, {}, metadata))).body;
 
-test("a deleted object is gone, and deleting it again gets 404", async () => {
+test("a deleted object is removed, and deleting it again gets 404", async () => {
   const { metadata } = await create("a");
   const { status, body } = await target.request("DELETE", `${leases}/a`);
   expect(status).toBe(200);
@@ -33,7 +33,7 @@ test("a deleted object is gone, and deleting it again gets 404", async () => {
   expect(again.body.message).toBe('leases.coordination.k8s.io "a" not found');
 });
 
-test("preconditions on uid and resourceVersion are kept", async () => {
+test("preconditions on uid and resourceVersion are enforced", async () => {
   const { metadata } = await create("a");
   const wrongUid = await target.request("DELETE", `${leases}/a`, { preconditions: { uid: "x" } });
   expect(wrongUid.status).toBe(409);
@@ -48,7 +48,7 @@ test("preconditions on uid and resourceVersion are kept", async () => {
   expect((await target.request("DELETE", `${leases}/a`, right)).status).toBe(200);
 });
 
-test("a finalizer holds an object until it is taken off", async () => {
+test("a finalizer holds an object until it is removed", async () => {
   await create("a", { finalizers: ["example.com/hold"] });
   const { status, body } = await target.request("DELETE", `${leases}/a`);
   expect(status).toBe(200);
@@ -68,7 +68,7 @@ test("a finalizer holds an object until it is taken off", async () => {
   expect((await target.request("GET", `${leases}/a`)).status).toBe(404);
 });
 
-test("no finalizer can be added to an object that is going away", async () => {
+test("no finalizer can be added to an object that is being deleted", async () => {
   await create("a", { finalizers: ["example.com/hold"] });
   const { body } = await target.request("DELETE", `${leases}/a`);
   const more = {
@@ -82,7 +82,7 @@ test("no finalizer can be added to an object that is going away", async () => {
   );
 });
 
-test("a collection is deleted as far as the selector selects", async () => {
+test("deleting a collection deletes only the objects that the selector matches", async () => {
   for (const name of ["x", "y", "z"]) await create(name, { labels: { k: name } });
   const { status, body } = await target.request("DELETE", `${leases}?labelSelector=k%20in%20(x,y)`);
   expect(status).toBe(200);
@@ -97,7 +97,7 @@ test("a dry run deletes nothing", async () => {
   expect((await target.request("GET", `${leases}/a`)).status).toBe(200);
 });
 
-test("an unknown propagation policy is refused", async () => {
+test("an unknown propagation policy is rejected", async () => {
   await create("a");
   const { status, body } = await target.request("DELETE", `${leases}/a?propagationPolicy=Sideways`);
   expect(status).toBe(422);
@@ -112,7 +112,7 @@ test("the namespace default cannot be deleted", async () => {
   expect(body.message).toBe('namespaces "default" is forbidden: this namespace may not be deleted');
 });
 
-test("nothing can be created in a namespace that is going away", async () => {
+test("no object can be created in a namespace that is being deleted", async () => {
   const name = `${namespace}-going`;
   await target.request("POST", "/api/v1/namespaces", {
     metadata: { name, finalizers: ["example.com/hold"] },

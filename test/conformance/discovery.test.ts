@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-test("the version says what it is", async () => {
+test("the version is that of Kubernetes", async () => {
   const { body } = await target.request("GET", "/version");
   expect(body.gitVersion).toMatch(/^v1\.\d+\.\d+/);
   expect(body.major).toBe("1");
 });
 
-test("a group names its resources, their verbs and short names", async () => {
+test("a group lists its resources, their verbs and short names", async () => {
   const { body } = await target.request("GET", "/apis/coordination.k8s.io/v1");
   expect(body).toMatchObject({ kind: "APIResourceList", groupVersion: "coordination.k8s.io/v1" });
   const lease = body.resources.find((resource: Body) => resource.name === "leases");
@@ -39,7 +39,7 @@ test("a group names its resources, their verbs and short names", async () => {
   });
 });
 
-test("all groups are in one document, for clients that ask so", async () => {
+test("aggregated discovery returns all groups in one document", async () => {
   const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
   const { body, headers } = await target.request("GET", "/apis", undefined, { accept });
   expect(headers["content-type"]).toBe(accept);
@@ -70,7 +70,7 @@ test("OpenAPI v3 describes a Lease, and says that fields are validated", async (
   });
 });
 
-test("Endpoints are there for legacy locks, and their deprecation is said", async () => {
+test("Endpoints are supported for legacy locks, with a deprecation warning", async () => {
   const namespace = await target.namespace();
   const annotations = { "control-plane.alpha.kubernetes.io/leader": '{"holderIdentity":"x"}' };
   const path = `/api/v1/namespaces/${namespace}/endpoints`;
@@ -83,7 +83,7 @@ test("Endpoints are there for legacy locks, and their deprecation is said", asyn
   expect(headers.warning).toBe((await target.minor()) >= 33 ? warning : undefined);
 });
 
-test("an Event is the same in both of its versions", async () => {
+test("an Event can be read through both API groups", async () => {
   const namespace = await target.namespace();
   const event = {
     metadata: { name: "e" },

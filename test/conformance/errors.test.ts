@@ -44,13 +44,13 @@ test.each([
     "5",
     'json: cannot unmarshal number into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (35)',
   ],
-])("the body %s is refused in the words of Go's JSON decoder", async (text, why) => {
+])("the body %s is rejected with the message of Go's JSON decoder", async (text, why) => {
   const { status, body } = await target.request("POST", leases, text);
   expect(status).toBe(400);
   expect(body.message).toBe(UNRECOGNIZED + why);
 });
 
-test("an object of another kind or version is refused", async () => {
+test("an object of another kind or version is rejected", async () => {
   const kind = await target.request("POST", leases, configMap("a"));
   expect(kind.status).toBe(400);
   expect(kind.body.message).toBe(
@@ -65,7 +65,7 @@ test("an object of another kind or version is refused", async () => {
   );
 });
 
-test("a field manager that cannot be printed is refused", async () => {
+test("a field manager with unprintable characters is rejected", async () => {
   const manager = encodeURIComponent("é\u{c11e6}\n");
   const { status, body } = await target.request("POST", `${leases}?fieldManager=${manager}`, lease("a"));
   expect(status).toBe(422);
@@ -75,11 +75,11 @@ test("a field manager that cannot be printed is refused", async () => {
   );
 });
 
-test("kind and apiVersion may be left out", async () => {
+test("kind and apiVersion can be omitted", async () => {
   expect((await target.request("POST", leases, { metadata: { name: "a" } })).status).toBe(201);
 });
 
-test("a body in an unknown format gets 415, YAML is understood", async () => {
+test("a body in an unknown format gets 415, and YAML is accepted", async () => {
   const unknown = await target.request("POST", leases, lease("a"), { contentType: "text/plain" });
   expect(unknown.status).toBe(415);
   expect(unknown.body.message).toBe(
@@ -91,13 +91,13 @@ test("a body in an unknown format gets 415, YAML is understood", async () => {
   expect(read.body.spec.holderIdentity).toBe("x");
 });
 
-test("an answer in a format that there is not gets 406", async () => {
+test("an Accept header without a supported format gets 406", async () => {
   const { status, body } = await target.request("GET", leases, undefined, { accept: "text/plain" });
   expect(status).toBe(406);
   expect(body.reason).toBe("NotAcceptable");
 });
 
-test("a body that is too large gets 413, and the connection lives", async () => {
+test("a body that is too large gets 413, and the connection survives", async () => {
   const { status, body } = await target.request(
     "POST",
     configMapsIn(namespace),
@@ -149,11 +149,11 @@ test.each([
 ])("the metadata %j is invalid", async (metadata, why) => {
   const { status, body } = await target.request("POST", leases, lease("a", {}, metadata));
   expect(status).toBe(422);
-  // Older servers name the field once more.
+  // Older servers repeat the name of the field.
   expect(body.message.replace('"": uid must', '"": must')).toContain(why);
 });
 
-test("a name that would climb out of its path is refused", async () => {
+test("a name with path traversal is rejected", async () => {
   const { status, body } = await target.request("GET", `${configMapsIn(namespace)}/%2e%2e`);
   expect(status).toBe(400);
   expect(body.message).toBe(`Name parameter invalid: "..": may not be '..'`);
@@ -161,7 +161,7 @@ test("a name that would climb out of its path is refused", async () => {
   expect(climbing.status).toBe(404);
 });
 
-test("a namespace in the body has to be that of the path", async () => {
+test("the namespace in the body must match the path", async () => {
   const { status, body } = await target.request("POST", leases, lease("a", {}, { namespace: "other" }));
   expect(status).toBe(400);
   expect(body.message).toBe(
@@ -169,13 +169,13 @@ test("a namespace in the body has to be that of the path", async () => {
   );
 });
 
-test("a name in the body has to be that of the path", async () => {
+test("the name in the body must match the path", async () => {
   const { status, body } = await target.request("PUT", `${leases}/a`, lease("b"));
   expect(status).toBe(400);
   expect(body.message).toBe("the name of the object (b) does not match the name on the URL (a)");
 });
 
-test("nothing can be created in a namespace that does not exist", async () => {
+test("no object can be created in a namespace that does not exist", async () => {
   const { status, body } = await target.request("POST", leasesIn("there-is-no-such-namespace"), lease("a"));
   expect(status).toBe(404);
   expect(body).toMatchObject({
@@ -184,7 +184,7 @@ test("nothing can be created in a namespace that does not exist", async () => {
   });
 });
 
-test("a method that a path does not have gets 405", async () => {
+test("an unsupported method gets 405", async () => {
   for (const [method, path] of [
     ["PUT", leases],
     ["POST", `${leases}/a`],
@@ -199,7 +199,7 @@ test("a method that a path does not have gets 405", async () => {
   }
 });
 
-test("paths that are not there get 404: as a Status below the API, as text elsewhere", async () => {
+test("unknown paths get 404: a Status below the API, text elsewhere", async () => {
   const resource = await target.request("GET", `/api/v1/namespaces/${namespace}/foos`);
   expect(resource.status).toBe(404);
   expect(resource.body).toMatchObject({
@@ -211,7 +211,7 @@ test("paths that are not there get 404: as a Status below the API, as text elsew
   expect(page.body).toBe("404 page not found\n");
 });
 
-test("health is said without credentials", async () => {
+test("the health paths need no credentials", async () => {
   for (const path of ["/healthz", "/livez", "/readyz"]) {
     const { status, body } = await target.request("GET", path, undefined, { token: "" });
     expect([status, body]).toEqual([200, "ok"]);

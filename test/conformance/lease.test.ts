@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const create = (spec: object, query = "") => target.request("POST", `${leases}${query}`, lease("a", spec));
 
-test("all fields of a Lease come back as they were written", async () => {
+test("all fields of a Lease are returned as they were written", async () => {
   const spec = {
     holderIdentity: "pod-1",
     leaseDurationSeconds: 15,
@@ -26,17 +26,17 @@ test("all fields of a Lease come back as they were written", async () => {
   expect(body.spec).toEqual(spec);
 });
 
-test("a released Lease keeps its empty holder", async () => {
+test("a released Lease keeps the empty holderIdentity", async () => {
   const { body } = await create({ holderIdentity: "", leaseDurationSeconds: 1 });
   expect(body.spec).toEqual({ holderIdentity: "", leaseDurationSeconds: 1 });
 });
 
-test("a Lease without a spec has an empty one", async () => {
+test("a Lease without a spec gets an empty spec", async () => {
   const { body } = await target.request("POST", leases, { metadata: { name: "a" } });
   expect(body.spec).toEqual({});
 });
 
-test("times in another zone are answered in UTC, with six decimals", async () => {
+test("times in another zone are returned in UTC, with six decimals", async () => {
   const { body } = await create({ renewTime: "2024-01-01T02:00:00.123456+02:00" });
   expect(body.spec.renewTime).toBe("2024-01-01T00:00:00.123456Z");
 });
@@ -55,7 +55,7 @@ test.each([
   ["2024-13-01T00:00:00.000000Z", 'parsing time "2024-13-01T00:00:00.000000Z": month out of range'],
   ["2024-02-30T00:00:00.000000Z", 'parsing time "2024-02-30T00:00:00.000000Z": day out of range'],
   ["soon", `parsing time "soon" as ${LAYOUT}: cannot parse "soon" as "2006"`],
-])("the renewTime %s is refused", async (renewTime, why) => {
+])("the renewTime %s is rejected", async (renewTime, why) => {
   const { status, body } = await create({ renewTime });
   expect(status).toBe(400);
   expect(body.reason).toBe("BadRequest");
@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test("a patch to an invalid value is refused and changes nothing", async () => {
+test("a patch to an invalid value is rejected and changes nothing", async () => {
   await create({ leaseDurationSeconds: 5 });
   const { status } = await target.request(
     "PATCH",
@@ -137,13 +137,13 @@ test("unknown fields are dropped with a warning by default", async () => {
 
 test.each([
   ["that Unicode has not assigned", "\u{c11e6}", String.raw`\U000c11e6`],
-  ["that show nothing", "\u200b\u00ad", String.raw`\u200b\u00ad`],
+  ["that are invisible", "\u200b\u00ad", String.raw`\u200b\u00ad`],
   ["that are control characters", "a\u0001\u007f\u0085\n", String.raw`a\x01\x7f\u0085\n`],
   ["that are half of a surrogate pair", "\ud800", "\ufffd"],
-  ["that quotes are made of", 'q"\\', String.raw`q\"\\`],
+  ["that need escaping in quotes", 'q"\\', String.raw`q\"\\`],
   ["of any language", "größe", "größe"],
-  ["of names that every object in JavaScript has", "__proto__", "__proto__"],
-])("characters %s are shown in a warning so that a header can carry them", async (_, name, shown) => {
+  ["of built-in property names in JavaScript", "__proto__", "__proto__"],
+])("characters %s are quoted in a warning, so that a header can carry them", async (_, name, shown) => {
   const body = `{"metadata":{"name":"a"},"spec":{${JSON.stringify(name)}:1,${JSON.stringify(name)}:2}}`;
   const { status, headers } = await target.request("POST", leases, body);
   expect(status).toBe(201);
@@ -155,8 +155,8 @@ test.each([
 });
 
 test.each([
-  ["a hundred are told of", 1000, 10, 100],
-  ["long ones until a client would have too much to read", 30, 300, 16],
+  ["the first hundred are reported", 1000, 10, 100],
+  ["long ones are reported up to the header limit", 30, 300, 16],
 ])("of many unknown fields %s", async (_, count, length, told) => {
   const names = Array.from({ length: count }, (_, index) => String(index).padStart(length, "f"));
   const { status, headers } = await create(Object.fromEntries(names.map((name) => [name, 1])));
@@ -176,7 +176,7 @@ test("fields are case-sensitive", async () => {
   expect(body.message).toContain('unknown field "spec.HolderIdentity"');
 });
 
-test("duplicate fields are an error when validation is strict, and otherwise the last one counts", async () => {
+test("duplicate fields are an error when validation is strict; otherwise the last value wins", async () => {
   const text = '{"metadata":{"name":"a"},"spec":{"holderIdentity":"x","holderIdentity":"y"}}';
   const strict = await target.request("POST", `${leases}?fieldValidation=Strict`, text);
   expect(strict.status).toBe(400);

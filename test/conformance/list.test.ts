@@ -17,7 +17,7 @@ afterAll(() => target.close());
 const names = (body: Body) => body.items.map((item: Body) => item.metadata.name);
 const list = (query: string) => target.request("GET", `${leases}?${query}`);
 
-test("a list has a revision, and its items do not repeat their kind", async () => {
+test("a list has a revision, and its items omit their kind", async () => {
   const { status, body } = await list("");
   expect(status).toBe(200);
   expect(body).toMatchObject({ kind: "LeaseList", apiVersion: "coordination.k8s.io/v1" });
@@ -26,7 +26,7 @@ test("a list has a revision, and its items do not repeat their kind", async () =
   expect(Object.keys(body.items[0]).sort()).toEqual(["metadata", "spec"]);
 });
 
-test("a list of nothing is an empty list, also in a namespace that does not exist", async () => {
+test("a list without objects is empty, even in a namespace that does not exist", async () => {
   const { status, body } = await target.request("GET", leasesIn("there-is-no-such-namespace"));
   expect(status).toBe(200);
   expect(body.items).toEqual([]);
@@ -72,7 +72,7 @@ test.each([
   expect(body.message).toContain(why);
 });
 
-test("pages of a list show the revision of the first, whatever happens meanwhile", async () => {
+test("all pages of a list show the revision of the first page, despite later changes", async () => {
   const configMaps = configMapsIn(await target.namespace());
   const all = "fieldSelector=metadata.name!%3Dkube-root-ca.crt";
   for (const name of ["a", "b", "c", "d", "e"]) await target.request("POST", configMaps, configMap(name));
@@ -92,18 +92,18 @@ test("pages of a list show the revision of the first, whatever happens meanwhile
   expect(last.body.metadata.continue).toBeUndefined();
 });
 
-test("a page says how many are left", async () => {
+test("a page has the number of remaining items", async () => {
   const { body } = await list("limit=2");
   expect(body.metadata.remainingItemCount).toBe(1);
 });
 
-test("a continue token that is none gets 400", async () => {
+test("an invalid continue token gets 400", async () => {
   const { status, body } = await list("continue=foo");
   expect(status).toBe(400);
   expect(body.message).toMatch(/^invalid continue token: continue key is not valid: /);
 });
 
-test("a revision that is not there yet is refused, and the client is told to come again", async () => {
+test("a future revision is rejected with Retry-After", async () => {
   const { status, body } = await list("resourceVersion=99999999");
   expect(status).toBe(504);
   expect(body).toMatchObject({ reason: "Timeout", details: { retryAfterSeconds: 1 } });
@@ -119,7 +119,7 @@ test("kubectl gets a table", async () => {
   expect(body.rows[0].object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "a" } });
 });
 
-test("metadata alone can be asked for", async () => {
+test("a client can ask for metadata only", async () => {
   const accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
   const { body } = await target.request("GET", leases, undefined, { accept });
   expect(body.kind).toBe("PartialObjectMetadataList");

@@ -1,11 +1,11 @@
-// Whole elections over every kind of lock, on the sandbox and on a real API server.
+// Whole elections with every kind of lock, on the sandbox and on a real API server.
 
 import { Election, type ElectionOptions, type Lock } from "@tenure/election";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget, lockKinds } from "./locks-target.ts";
 import type { Body, Target } from "./target.ts";
 
-/** Patient with a loaded machine, as nothing here waits for an expiry; renewed often, so that renewals are seen. */
+/** Long deadlines for loaded machines: no test waits for an expiry. Frequent renewals, so that tests see them. */
 const timings = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms", renewInterval: "200ms" };
 
 let connection: LockTarget;
@@ -87,16 +87,16 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
       `term ${term} begins`,
     );
 
-  it("three of them: one works, and hands over by a step-down and by a stop, with growing tokens", async () => {
+  it("one of three candidates leads, a step-down and a stop hand over, and tokens increase", async () => {
     const first = start("a");
     await leads(first);
     const others = [start("b"), start("c")];
     await eventually(
       () => others.every(({ election }) => election.leader !== undefined),
-      "the others know who leads",
+      "the others know the leader",
     );
     first.election.stepDown({ cooldown: "20s" });
-    await eventually(() => others.some(({ tokens }) => tokens.length > 0), "another one leads");
+    await eventually(() => others.some(({ tokens }) => tokens.length > 0), "another candidate leads");
     const second = others.find(({ tokens }) => tokens.length > 0) as Member;
     const third = others.find((member) => member !== second) as Member;
     await second.stop();
@@ -108,7 +108,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect([first, second, third].flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it("a lock that is deleted under its leader ends the term at once; the next one has a higher token", async () => {
+  it("deleting the lock ends the term immediately, and the next term has a higher token", async () => {
     const member = start("a");
     await leads(member);
     await Promise.all(paths.map((path) => target.request("DELETE", path)));
@@ -118,7 +118,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect(member.tokens[1]).toBeGreaterThan(member.tokens[0] as bigint);
   });
 
-  it("what others put on the lock outlives acquisition, renewals and release", async () => {
+  it("labels and annotations of others survive acquisition, renewals and release", async () => {
     const before = start("before");
     await leads(before);
     await before.stop();
@@ -142,34 +142,34 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     }
   });
 
-  it("an operator pauses, resumes and hands over to the candidate of choice, by annotations", async () => {
+  it("an operator can pause, resume and hand over to a chosen candidate with annotations", async () => {
     const first = start("a");
     await leads(first);
     const [second, third] = [start("b"), start("c")];
     await eventually(
       () => [second, third].every(({ election }) => election.leader === "a"),
-      "the others know who leads",
+      "the others know the leader",
     );
     await order({ "tenure.dev/paused": "true" });
-    await eventually(() => leaders.length === 0 && first.election.leader === undefined, "nobody leads");
+    await eventually(() => leaders.length === 0 && first.election.leader === undefined, "there is no leader");
     expect(first.ended).toEqual(["step-down released"]);
     await order({ "tenure.dev/paused": null });
-    await eventually(() => leaders.length === 1, "somebody leads again");
+    await eventually(() => leaders.length === 1, "there is a leader again");
     const [leader] = leaders;
     const chosen = leader === "c" ? second : third;
     await order({ "tenure.dev/transfer": `${await transitions()}/${chosen === third ? "c" : "b"}` });
     await leads(chosen);
-    // Others could have been as fast; that one was chosen shows in who has not led.
+    // Only the chosen candidate leads.
     expect(leaders).toEqual([chosen === third ? "c" : "b"]);
     await order({ "tenure.dev/step-down": await transitions() });
     await eventually(() => chosen.ended.length > 0, "it steps down");
     expect(chosen.ended).toEqual(["step-down released"]);
   });
 
-  /** One annotation on each object of the lock; null removes it. */
+  /** Sets annotations on the lock. Null removes one. */
   async function order(annotations: Record<string, string | null>): Promise<void> {
     const contentType = "application/merge-patch+json";
-    // Of a lock of two objects an operator needs to know only the newer one.
+    // An operator only needs the newer object of a lock with two objects.
     const path = paths.at(-1) as string;
     await target.request("PATCH", path, { metadata: { annotations } }, { contentType });
   }
@@ -180,12 +180,15 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     return String(json ? JSON.parse(json).leaderTransitions : lock?.spec.leaseTransitions);
   }
 
-  it("get, update and watch on that name, and create, are enough", async () => {
+  it("get, update and watch on the name, and create, are sufficient", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
     const member = start("a", kubeconfig);
     await leads(member);
     const other = start("b", kubeconfig);
-    await eventually(() => other.election.leader === "a" || other.errors.length > 0, "the other one waits");
+    await eventually(
+      () => other.election.leader === "a" || other.errors.length > 0,
+      "the other candidate waits",
+    );
     await member.stop();
     await leads(other);
     await other.stop();
@@ -193,16 +196,16 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
   });
 
   it.each(["get", "create", "update", "watch"])(
-    "without %s an error names the rule that is missing",
+    "without %s an error names the missing rule",
     async (verb) => {
       const kubeconfig = await connection.serviceAccount(namespace, rulesWithout(verb));
-      // Short, for a lock that cannot be updated cannot be released: that is tried until the hard deadline.
+      // Short, because a release without the update permission is retried until the hard deadline.
       const member = start("a", kubeconfig, {
         leaseDuration: "2s",
         renewDeadline: "1.4s",
         retryPeriod: "300ms",
       });
-      await eventually(() => member.errors.length > 0, "it is told");
+      await eventually(() => member.errors.length > 0, "an error is reported");
       const { apiGroup, resource } = places[0] as (typeof places)[number];
       const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
       const rules = places.map(
@@ -212,7 +215,7 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
       expect(rules.some((rule) => member.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
       const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
       if (places.length === 1) expect(member.errors[0]).toContain(`Cannot ${verb} ${full}`);
-      // Without a watch the lock is polled; without the others there is no term, or none that lasts.
+      // Without the watch permission the candidate polls the lock. Without another one there is no lasting term.
       if (verb === "watch") await leads(member);
     },
   );
@@ -245,18 +248,18 @@ describe.each(lockKinds)("elections over a $kind", { timeout: 30_000 }, ({ place
     expect(member.errors).toEqual([]);
   });
 
-  it("announce without the permission is an error, and the election goes on", async () => {
+  it("announce without the permission reports an error, and the election continues", async () => {
     const kubeconfig = await connection.serviceAccount(namespace, rulesWithout());
     const member = start("a", kubeconfig, { announce: true });
     await leads(member);
-    await eventually(() => member.errors.length > 0, "it is told");
+    await eventually(() => member.errors.length > 0, "an error is reported");
     expect(member.errors[0]).toContain(
       'Add to its Role: {apiGroups: [""], resources: ["events"], verbs: ["create"]}',
     );
     expect(member.election.term?.isValid()).toBe(true);
   });
 
-  /** What an election needs, less one verb. A create cannot be limited to a name. */
+  /** The rules that an election needs, without one verb. RBAC cannot restrict create to a name. */
   function rulesWithout(missing?: string): object[] {
     return places.flatMap(({ apiGroup, resource }) => [
       {

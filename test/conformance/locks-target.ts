@@ -1,4 +1,4 @@
-// The lock kinds, and a kubeconfig to make them with: of the cluster in TENURE_CONFORMANCE_KUBECONFIG, or of a sandbox.
+// The lock kinds, and a kubeconfig for them: TENURE_CONFORMANCE_KUBECONFIG, or the one of a sandbox.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ import { type Body, Target } from "./target.ts";
 
 export interface LockTarget {
   readonly target: Target;
-  /** Path of the administrator's kubeconfig. */
+  /** Path of the kubeconfig of the administrator. */
   readonly kubeconfig: string;
-  /** Path of a kubeconfig for a ServiceAccount that may do this and nothing else. */
+  /** Creates a ServiceAccount with only these rules. Returns the path of its kubeconfig. */
   serviceAccount(namespace: string, rules: readonly object[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -40,20 +40,22 @@ export async function connectForLocks(): Promise<LockTarget> {
     async serviceAccount(namespace, rules) {
       const name = `candidate-${++accounts}`;
       const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
-      const must = async (path: string, body: Body): Promise<Body> => {
+      const create = async (path: string, body: Body): Promise<Body> => {
         const response = await target.request("POST", path, body);
         if (response.status >= 300) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`);
         return response.body;
       };
       const metadata = { name };
-      await must(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
-      await must(`${roles}/roles`, { metadata, rules });
-      await must(`${roles}/rolebindings`, {
+      await create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata });
+      await create(`${roles}/roles`, { metadata, rules });
+      await create(`${roles}/rolebindings`, {
         metadata,
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
         subjects: [{ kind: "ServiceAccount", name, namespace }],
       });
-      const token = await must(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, { spec: {} });
+      const token = await create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+        spec: {},
+      });
       const path = join(folder, `${namespace}-${name}`);
       await writeFile(path, JSON.stringify(withToken(load(text), token.status.token)), { mode: 0o600 });
       return path;
@@ -72,7 +74,7 @@ function withToken(config: Body, token: string): Body {
   };
 }
 
-/** Where one object of a lock lives. */
+/** The resource of one object of a lock. */
 export interface Place {
   readonly apiGroup: string;
   readonly resource: string;
@@ -118,17 +120,17 @@ export function record(holderIdentity: string, renewedAt = 0): LeaderRecord {
   };
 }
 
-/** The view in an answer that must be one. */
+/** The view in an answer. Throws if it has none. */
 export function viewIn(answer: { kind: string; view?: LockView }): LockView {
-  if (!answer.view) throw new Error(`the lock was not found but ${JSON.stringify(answer)}`);
+  if (!answer.view) throw new Error(`expected the lock to be found: ${JSON.stringify(answer)}`);
   return answer.view;
 }
 
-/** Waits for what must come, and fails if it does not. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+/** Waits until a condition holds. Fails after 15 seconds. */
+export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const end = performance.now() + 15_000;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`it did not come to this: ${what}`);
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

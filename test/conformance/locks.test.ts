@@ -47,7 +47,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   const wins = (answers: readonly Answer[]) => answers.filter((answer) => answer.kind === "found").length;
 
   describe("a write is compare-and-swap", () => {
-    it("creates the lock where there is none, and reads back what was written", async () => {
+    it("creates a missing lock, and a read returns what was written", async () => {
       expect(await lock.read(signal)).toEqual({ kind: "absent" });
       const written = await create();
       expect(written.record).toEqual(record("a"));
@@ -55,13 +55,13 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect([read.record, read.uid, read.version]).toEqual([record("a"), written.uid, written.version]);
     });
 
-    it("does not create what exists", async () => {
+    it("does not create a lock that exists", async () => {
       await create("a");
       expect(await lock.write(record("b"), undefined, signal)).toEqual({ kind: "conflict" });
       expect(await holder()).toBe("a");
     });
 
-    it("changes what was read, and nothing that changed since", async () => {
+    it("succeeds on the version that was read, and conflicts on any other", async () => {
       const first = await create("a");
       const second = viewIn(await lock.write(record("a", 3), first, signal));
       expect(second.record).toEqual(record("a", 3));
@@ -71,20 +71,20 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("b");
     });
 
-    it("nor what changed only beside the record", async () => {
+    it("conflicts if only fields outside the record changed", async () => {
       const before = await create("a");
       await patch({ metadata: { labels: { touched: "yes" } } });
       expect(await lock.write(record("b"), before, signal)).toEqual({ kind: "conflict" });
     });
 
-    it("does not bring back what was deleted", async () => {
+    it("does not recreate a deleted lock", async () => {
       const before = await create("a");
       await remove();
       expect(["conflict", "absent"]).toContain((await lock.write(record("a", 3), before, signal)).kind);
       expect(await lock.read(signal)).toEqual({ kind: "absent" });
     });
 
-    it("nor takes another lock of the same name for the one that was read", async () => {
+    it("does not mistake a recreated lock for the one that was read", async () => {
       const before = await create("a");
       await remove();
       const after = await create("b");
@@ -93,7 +93,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe("b");
     });
 
-    it("of many at once over the same view exactly one succeeds", async () => {
+    it("exactly one of many concurrent writes over the same view succeeds", async () => {
       const candidates = Array.from({ length: 8 }, (_, index) => `candidate-${index}`);
       const links = candidates.map(() => make({ name, namespace, kubeconfig: connection.kubeconfig }));
       const before = await create();
@@ -106,7 +106,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await holder()).toBe(winner);
     });
 
-    it("of many at once that create it exactly one succeeds", async () => {
+    it("exactly one of many concurrent creates succeeds", async () => {
       const links = Array.from({ length: 8 }, () =>
         make({ name, namespace, kubeconfig: connection.kubeconfig }),
       );
@@ -118,7 +118,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   });
 
   describe("a revision orders all changes", () => {
-    it("grows with every change, also over deletion and re-creation, and versions differ", async () => {
+    it("increases with every change, including deletion and re-creation, and versions differ", async () => {
       const views = [await create("a")];
       views.push(viewIn(await lock.write(record("a", 1), views[0], signal)));
       await patch({ metadata: { annotations: { "example.com/x": "1" } } });
@@ -131,14 +131,14 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(new Set(views.map(({ version }) => version)).size).toBe(views.length);
     });
 
-    it("does not grow by reading", async () => {
+    it("does not increase on a read", async () => {
       const { version } = await create();
       expect(viewIn(await lock.read(signal)).version).toBe(version);
     });
   });
 
-  describe("nothing is dropped", () => {
-    it("labels, annotations, finalizers and data of others outlive acquisition, renewals and release", async () => {
+  describe("data of others is kept", () => {
+    it("labels, annotations, finalizers and data survive acquisition, renewals and release", async () => {
       const labelled = make({ name, namespace, kubeconfig: connection.kubeconfig, labels: { ours: "1" } });
       let view = viewIn(await labelled.write(record("a"), undefined, signal));
       const data = kind === "ConfigMapLock" || kind === "MigrationLock" ? { data: { key: "value" } } : {};
@@ -172,7 +172,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       await patch({ metadata: { finalizers: null } });
     });
 
-    it("a release is what client-go writes: nobody, for one second", async () => {
+    it("a release writes what client-go writes: an empty holder and a duration of one second", async () => {
       const before = await create("a");
       await lock.write({ ...record(""), leaseDurationSeconds: 1 }, before, signal);
       for (const object of await stored()) {
@@ -185,8 +185,8 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
     });
   });
 
-  describe("an answer comes in any case", () => {
-    it("when nobody waits any more", async () => {
+  describe("every call gets an answer", () => {
+    it("when it is aborted", async () => {
       const aborted = AbortSignal.abort();
       expect(await lock.read(aborted)).toMatchObject({ kind: "failed", failure: { kind: "timeout" } });
       expect(await lock.write(record("a"), undefined, aborted)).toMatchObject({ kind: "failed" });
@@ -203,7 +203,7 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
   });
 
   describe("a watch", () => {
-    it("tells of every change until it is ended", async () => {
+    it("reports every change until it is stopped", async () => {
       let news = 0;
       let isUp = false;
       const holders: string[] = [];
@@ -226,29 +226,29 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       lock.watch?.(observer, ending.signal);
       await eventually(() => isUp, "the watch is up");
       let view = viewIn(await other().write(record("a"), undefined, signal));
-      await eventually(() => news >= paths.length, "the creation is told");
+      await eventually(() => news >= paths.length, "the creation is reported");
       const before = news;
       view = viewIn(await other().write(record("b"), view, signal));
-      await eventually(() => news >= before + paths.length, "the change is told");
+      await eventually(() => news >= before + paths.length, "the change is reported");
       expect(holders).toEqual(paths.length === 1 ? ["a", "b"] : []);
       const beforeDeletion = news;
       await remove();
-      await eventually(() => deletions + news - beforeDeletion >= paths.length, "the deletion is told");
+      await eventually(() => deletions + news - beforeDeletion >= paths.length, "the deletion is reported");
       ending.abort();
       const after = news;
-      // A watch that goes on shows when the one that ended would have told.
-      let told = 0;
-      const goingOn = new AbortController();
-      const tell = () => told++;
-      other().watch?.({ ...observer, observed: tell, changed: tell }, goingOn.signal);
+      // Another watch shows when the stopped one would have reported the change.
+      let reported = 0;
+      const stillRunning = new AbortController();
+      const report = () => reported++;
+      other().watch?.({ ...observer, observed: report, changed: report }, stillRunning.signal);
       viewIn(await other().write(record("c"), undefined, signal));
-      await eventually(() => told >= paths.length, "another watch is told");
-      goingOn.abort();
+      await eventually(() => reported >= paths.length, "another watch reports it");
+      stillRunning.abort();
       expect(news).toBe(after);
       expect(view.record.holderIdentity).toBe("b");
     });
 
-    /** Another candidate, so that nothing here is an echo. */
+    /** Another candidate, because a lock may not report its own writes. */
     const other = () => make({ name, namespace, kubeconfig: connection.kubeconfig });
   });
 });

@@ -35,7 +35,7 @@ test("a merge patch merges objects, and null deletes", async () => {
   expect(body.metadata.labels).toEqual({ x: "y" });
 });
 
-test("a JSON patch does what its operations say, all or nothing", async () => {
+test("a JSON patch applies all of its operations or none", async () => {
   const good = [
     { op: "test", path: "/data/a", value: "1" },
     { op: "replace", path: "/data/a", value: "9" },
@@ -58,7 +58,7 @@ test("a JSON patch does what its operations say, all or nothing", async () => {
   expect((await target.request("GET", path)).body.data).toEqual({ a: "9" });
 });
 
-test("a patch that names an old resourceVersion conflicts", async () => {
+test("a patch with an old resourceVersion conflicts", async () => {
   const { body: old } = await target.request("GET", path);
   await target.request("PATCH", path, { data: { a: "2" } }, MERGE_PATCH);
   const patch = { metadata: { resourceVersion: old.metadata.resourceVersion }, data: { a: "3" } };
@@ -81,7 +81,7 @@ test("a patch cannot rename or move an object", async () => {
   expect(moved.status).toBe(400);
 });
 
-test("a patch of what the server sets is ignored", async () => {
+test("a patch of fields that the server sets is ignored", async () => {
   const { body: old } = await target.request("GET", path);
   const patch = { metadata: { creationTimestamp: "2020-01-01T00:00:00Z", generation: 7 } };
   const { status, body } = await target.request("PATCH", path, patch, MERGE_PATCH);
@@ -90,13 +90,13 @@ test("a patch of what the server sets is ignored", async () => {
   expect(body.metadata.generation).toBeUndefined();
 });
 
-test("a patch of something that is not there gets 404", async () => {
+test("a patch of a missing object gets 404", async () => {
   const { status, body } = await target.request("PATCH", `${configMapsIn(namespace)}/none`, {}, MERGE_PATCH);
   expect(status).toBe(404);
   expect(body.message).toBe('configmaps "none" not found');
 });
 
-test("a patch that is none gets 400", async () => {
+test("an invalid patch gets 400", async () => {
   const broken = await target.request("PATCH", path, "{", MERGE_PATCH);
   expect(broken.status).toBe(400);
   expect(broken.body.message).toBe("error decoding patch: unexpected end of JSON input");
@@ -104,13 +104,13 @@ test("a patch that is none gets 400", async () => {
   expect((await target.request("PATCH", path, {}, JSON_PATCH)).status).toBe(400);
 });
 
-test("a patch in a format that there is not gets 415", async () => {
+test("a patch in an unknown format gets 415", async () => {
   const { status, body } = await target.request("PATCH", path, {}, { contentType: "application/json" });
   expect(status).toBe(415);
   expect(body).toMatchObject({ reason: "UnsupportedMediaType", message: "415: Unsupported Media Type" });
 });
 
-test("an unknown field in a patch is refused when validation is strict", async () => {
+test("an unknown field in a patch is rejected when validation is strict", async () => {
   const { status, body } = await target.request(
     "PATCH",
     `${path}?fieldValidation=Strict`,
@@ -175,7 +175,7 @@ test("a strategic merge patch adds to and deletes from lists of values", async (
   expect(removed.body.metadata.finalizers).toBeUndefined();
 });
 
-test("the status is written through its own path, and only there", async () => {
+test("the status is written only through the status subresource", async () => {
   await target.request("POST", deployments(), deployment());
   const patch = { status: { observedGeneration: 1 }, spec: { replicas: 9 } };
   const status = await target.request("PATCH", `${deployments()}/d/status`, patch, MERGE_PATCH);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const joe = { as: "joe" };
 
-/** Grants, and waits until the grant works: kube-apiserver learns of roles through watches. */
+/** Grants a role and waits until it takes effect: kube-apiserver learns of roles through watches. */
 async function grant(rules: Body[], subjects: Body[], probe: { verb: string; name?: string }): Promise<void> {
   await target.request("POST", `${RBAC}/namespaces/${namespace}/roles`, { metadata: { name: "r" }, rules });
   const binding = {
@@ -50,7 +50,7 @@ const leaseRule = (verbs: string[], resourceNames?: string[]) => ({
   ...(resourceNames ? { resourceNames } : {}),
 });
 
-test("a user without any role is told what is missing", async () => {
+test("the error for a user without a role names the missing permission", async () => {
   const { status, body } = await target.request("GET", `${leases}/a`, undefined, joe);
   expect(status).toBe(403);
   expect(body).toEqual({
@@ -83,7 +83,7 @@ test("a role allows its verbs on its resources in its namespace, and nothing els
   expect((await target.request("POST", elsewhere, lease("a"), joe)).status).toBe(403);
 });
 
-test("a rule with resourceNames covers those names, and lists and watches of one of them", async () => {
+test("a rule with resourceNames covers those names, and lists and watches of a single one of them", async () => {
   const rules = [leaseRule(["get", "list", "watch"], ["one"]), leaseRule(["create"])];
   await grant(rules, [{ kind: "User", name: "joe", apiGroup: "rbac.authorization.k8s.io" }], {
     verb: "create",
@@ -101,7 +101,7 @@ test("a rule with resourceNames covers those names, and lists and watches of one
   watch.close();
 });
 
-test("a ServiceAccount's token is its right to do what its roles say", async () => {
+test("a ServiceAccount token has the permissions of its roles", async () => {
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
   await target.request("POST", accounts, { metadata: { name: "candidate" } });
   const asked = await target.request("POST", `${accounts}/candidate/token`, {
@@ -123,7 +123,7 @@ test("a ServiceAccount's token is its right to do what its roles say", async () 
   expect((await target.request("POST", leases, lease("a"), { token })).status).toBe(201);
 });
 
-test("a token knows whose it is", async () => {
+test("a token identifies its ServiceAccount", async () => {
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
   await target.request("POST", accounts, { metadata: { name: "who" } });
   const { token } = (await target.request("POST", `${accounts}/who/token`, {})).body.status;
@@ -146,7 +146,7 @@ test("a token knows whose it is", async () => {
   });
 });
 
-test("a token for less than ten minutes is refused", async () => {
+test("a token for less than ten minutes is rejected", async () => {
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
   await target.request("POST", accounts, { metadata: { name: "brief" } });
   const { status, body } = await target.request("POST", `${accounts}/brief/token`, {
@@ -158,7 +158,7 @@ test("a token for less than ten minutes is refused", async () => {
   );
 });
 
-test("a wrong token gets 401, and no token is a user who may do nothing here", async () => {
+test("a wrong token gets 401, and a request without a token is forbidden", async () => {
   const wrong = await target.request("GET", leases, undefined, { token: "wrong" });
   expect(wrong.status).toBe(401);
   expect(wrong.body).toMatchObject({ reason: "Unauthorized", message: "Unauthorized", code: 401 });
@@ -167,7 +167,7 @@ test("a wrong token gets 401, and no token is a user who may do nothing here", a
   expect(none.body.message).toContain('User "system:anonymous" cannot list resource "leases"');
 });
 
-test("can-i is answered for oneself and for others, with the reason", async () => {
+test("can-i answers for the user and for others, with the reason", async () => {
   await grant(
     [leaseRule(["get"], ["one"])],
     [{ kind: "User", name: "joe", apiGroup: "rbac.authorization.k8s.io" }],
@@ -197,7 +197,7 @@ test("can-i is answered for oneself and for others, with the reason", async () =
   expect((await review("joe", { verb: "update", name: "one" })).allowed).toBe(false);
 });
 
-test("the rules of a user in a namespace can be asked for", async () => {
+test("a user can list their rules in a namespace", async () => {
   await grant([leaseRule(["get"])], [{ kind: "User", name: "joe", apiGroup: "rbac.authorization.k8s.io" }], {
     verb: "get",
   });
@@ -215,7 +215,7 @@ test("the rules of a user in a namespace can be asked for", async () => {
   });
 });
 
-test("nobody grants what they do not hold", async () => {
+test("users cannot grant permissions that they do not hold", async () => {
   const rules = [
     { apiGroups: ["rbac.authorization.k8s.io"], resources: ["roles"], verbs: ["create"] },
     leaseRule(["get"]),

@@ -1,6 +1,5 @@
-// What the conformance suite runs against: the kube-apiserver of the kubeconfig in TENURE_CONFORMANCE_KUBECONFIG, or a
-// sandbox that it starts in this process. Plain HTTP on purpose: no client stands between a test and what it asserts,
-// and nothing here knows which of the two it talks to.
+// The API server under test: the one in the kubeconfig TENURE_CONFORMANCE_KUBECONFIG, or a sandbox in this process.
+// Tests use plain HTTP requests, so that no client library hides a difference between the two.
 
 import { readFileSync } from "node:fs";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
@@ -8,7 +7,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import { startSandbox } from "@tenure/sandbox";
 import { load } from "js-yaml";
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are JSON of any shape, and each test says what it expects of them
+// biome-ignore lint/suspicious/noExplicitAny: bodies are JSON of any shape, and each test checks what it expects
 export type Body = any;
 
 export interface Response {
@@ -18,9 +17,9 @@ export interface Response {
 }
 
 export interface RequestOptions {
-  /** Instead of the administrator's; "" for none. */
+  /** Replaces the token of the administrator. "" sends none. */
   token?: string;
-  /** `kubectl --as`. */
+  /** The user to impersonate, as with `kubectl --as`. */
   as?: string;
   groups?: string[];
   contentType?: string;
@@ -34,14 +33,14 @@ export interface WatchEvent {
 }
 
 export interface Watch {
-  /** The next event; fails if there is none within the deadline, or if the server ends the watch. */
+  /** The next event. Fails if there is none within the deadline, or if the server ends the watch. */
   next(): Promise<WatchEvent>;
-  /** Resolves when the server ended the watch. */
+  /** Resolves when the server ends the watch. */
   ended: Promise<void>;
   close(): void;
 }
 
-/** Long enough for a loaded machine; a test that is going to pass never waits for it. */
+/** Long enough for a loaded machine. A test that passes never waits for it. */
 const DEADLINE_MS = 15_000;
 
 export class Target {
@@ -63,13 +62,13 @@ export class Target {
     this.isSandbox = isSandbox;
   }
 
-  /** 36 of version 1.36: what is newer in Kubernetes than the server is not asked of it. */
+  /** The minor version, for example 36 of 1.36. Tests of newer features are skipped on older servers. */
   async minor(): Promise<number> {
     const { body } = await this.request("GET", "/version");
     return Number.parseInt(body.minor, 10);
   }
 
-  /** A namespace of its own for a test. */
+  /** Creates a namespace for one test. */
   async namespace(): Promise<string> {
     const name = `conformance-${this.#run}-${++this.#namespaces}`;
     const { status } = await this.request("POST", "/api/v1/namespaces", { metadata: { name } });
@@ -130,7 +129,7 @@ export class Target {
         ? httpsRequest({ ...where, agent: this.#agent }, resolve)
         : httpRequest(where, resolve);
       sent.setTimeout(DEADLINE_MS, () =>
-        sent.destroy(new Error(`${method} ${path}: no answer in ${DEADLINE_MS} ms`)),
+        sent.destroy(new Error(`${method} ${path}: no response within ${DEADLINE_MS} ms`)),
       );
       sent.on("error", reject);
       sent.end(text);
@@ -175,7 +174,7 @@ function readWatch(response: IncomingMessage): Watch {
       }
       clearTimeout(timer);
       const event = events.shift();
-      if (!event) throw new Error("the watch ended, or nothing came in time");
+      if (!event) throw new Error("the watch ended, or no event arrived in time");
       return event;
     },
   };

@@ -34,7 +34,7 @@ test("a watch from a revision sees every later change, in order", async () => {
   watch.close();
 });
 
-test("a watch resumes where another ended, with nothing missed and nothing twice", async () => {
+test("a watch resumes where another ended, and sees every event exactly once", async () => {
   const { body } = await target.request("POST", leases, lease("a"));
   const first = await rename("a", "one");
   const second = await rename("a", "two");
@@ -46,7 +46,7 @@ test("a watch resumes where another ended, with nothing missed and nothing twice
   watch.close();
 });
 
-test("a watch without a revision begins with what is there", async () => {
+test("a watch without a revision begins with the existing objects", async () => {
   await target.request("POST", leases, lease("a"));
   await target.request("POST", leases, lease("b"));
   const watch = await target.watch(`${leases}?watch=1`);
@@ -57,7 +57,7 @@ test("a watch without a revision begins with what is there", async () => {
   watch.close();
 });
 
-test("a watch from a revision that is forgotten gets 410 as its only event", async () => {
+test("a watch from a revision that is no longer in the history gets 410 as its only event", async () => {
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=1`);
   const { type, object } = await watch.next();
   expect(type).toBe("ERROR");
@@ -66,7 +66,7 @@ test("a watch from a revision that is forgotten gets 410 as its only event", asy
   await watch.ended;
 });
 
-test("a watch of one name sees only that one", async () => {
+test("a watch of one name sees only that object", async () => {
   const watch = await target.watch(
     `${leases}?watch=1&fieldSelector=metadata.name%3Db&resourceVersion=${await revision()}`,
   );
@@ -76,7 +76,7 @@ test("a watch of one name sees only that one", async () => {
   watch.close();
 });
 
-test("to a watch with a selector an object appears when it matches, and is deleted when it no longer does", async () => {
+test("a watch with a selector reports ADDED when an object begins to match, and DELETED when it stops", async () => {
   const watch = await target.watch(`${leases}?watch=1&labelSelector=led&resourceVersion=${await revision()}`);
   await target.request("POST", leases, lease("a"));
   await target.request("PATCH", `${leases}/a`, { metadata: { labels: { led: "yes" } } }, MERGE_PATCH);
@@ -99,12 +99,12 @@ test("a watch of one namespace does not see another", async () => {
   watch.close();
 });
 
-test("a watch ends when its time is over", async () => {
+test("a watch ends after its timeout", async () => {
   const watch = await target.watch(`${leases}?watch=1&timeoutSeconds=1`);
   await watch.ended;
 });
 
-test("a watch that asks for initial events is told where they end", async ({ skip }) => {
+test("a watch with initial events gets a bookmark after the last one", async ({ skip }) => {
   skip((await target.minor()) < 32, "servers before 1.32 have WatchList switched off");
   await target.request("POST", leases, lease("a"));
   const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -117,7 +117,7 @@ test("a watch that asks for initial events is told where they end", async ({ ski
   watch.close();
 });
 
-test("options of a watch that contradict each other are refused", async ({ skip }) => {
+test("contradictory watch options are rejected", async ({ skip }) => {
   skip((await target.minor()) < 32, "servers before 1.32 have WatchList switched off");
   const { status, body } = await target.request("GET", `${leases}?watch=1&sendInitialEvents=true`);
   expect(status).toBe(422);
@@ -126,7 +126,7 @@ test("options of a watch that contradict each other are refused", async ({ skip 
   );
 });
 
-test("a watch from a revision that is yet to come begins after it", async () => {
+test("a watch from a future revision begins after it", async () => {
   const { body } = await target.request("POST", leases, lease("a"));
   const future = Number(body.metadata.resourceVersion) + 1;
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=${future}`);
@@ -137,7 +137,7 @@ test("a watch from a revision that is yet to come begins after it", async () => 
   watch.close();
 });
 
-test("a write that changes nothing is no event", async () => {
+test("a write that changes nothing causes no event", async () => {
   const { body } = await target.request("POST", leases, lease("a", { holderIdentity: "x" }));
   const watch = await target.watch(`${leases}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
   await rename("a", "x");

@@ -1,16 +1,13 @@
-/**
- * The one error class that users of the library meet. What the HTTP API answers is not an error of the library but a
- * Status object: see api/status.ts.
- */
+/** The only error class that the library throws. Errors of the HTTP API are Status objects: see objects/status.ts. */
 
 export type SandboxErrorCode =
-  /** An option or a fault is not valid; the message names it and quotes the value. */
+  /** An option or a fault is invalid. The message names it and quotes the value. */
   | "INVALID_OPTION"
-  /** The port is taken, or the address is not one of this machine. */
+  /** The port is in use, or the address does not belong to this machine. */
   | "CANNOT_LISTEN"
-  /** The data directory cannot be opened, is in use, or holds something else. */
+  /** The data directory cannot be opened, is in use, or holds other data. */
   | "DATA_DIR"
-  /** No sandbox answers there, or it refuses. */
+  /** No sandbox responds at this address, or it rejects the request. */
   | "NOT_REACHABLE"
   /** The sandbox is closed. */
   | "CLOSED";

@@ -1,6 +1,6 @@
 /**
- * Everything that the sandbox takes from outside itself: time, timers, randomness. Nothing else in this package may
- * touch them (house-rules.test.ts), so a test can hand in its own.
+ * Time, timers and randomness of the machine. No other file of this package uses them (house-rules.test.ts checks
+ * that), so a test can pass in its own.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 
@@ -9,7 +9,7 @@ export interface Timer {
 }
 
 export interface Platform {
-  /** Wall clock, in milliseconds since 1970. Written into objects, never used to measure. */
+  /** Wall clock, in milliseconds since 1970. It is written into objects, and never used to measure durations. */
   wallMs(): number;
   /** Monotonic clock, in milliseconds. */
   monotonicMs(): number;

@@ -1,4 +1,4 @@
-/** kubectl as a client. Where there is none these tests are skipped, and say so. */
+/** Tests with kubectl as the client. They are skipped, with a warning, if kubectl is not installed. */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 
 const found = spawnSync("kubectl", ["version", "--client"]).status === 0;
-if (!found) console.warn("kubectl is not on PATH: its tests are skipped");
+if (!found) console.warn("kubectl is not on PATH: skipping its tests");
 
 let sandbox: Sandbox;
 let directory: string;
@@ -59,7 +59,7 @@ spec:
 describe.skipIf(!found)(
   "kubectl",
   () => {
-    test("apply creates, leaves alone, and configures", async () => {
+    test("apply creates, reports unchanged, and configures", async () => {
       const first = await kubectl("apply -f -", { stdin: deploymentManifest });
       expect(first).toMatchObject({
         code: 0,
@@ -77,7 +77,7 @@ describe.skipIf(!found)(
       expect(image.out).toBe("demo:2");
     });
 
-    test("apply refuses a field that there is not", async () => {
+    test("apply rejects an unknown field", async () => {
       const { code, err } = await kubectl("apply -f -", {
         stdin: deploymentManifest.replace("holderIdentity", "holder"),
       });
@@ -85,7 +85,7 @@ describe.skipIf(!found)(
       expect(err).toContain('strict decoding error: unknown field "spec.holder"');
     });
 
-    test("server-side apply takes over, and tells of conflicts", async () => {
+    test("server-side apply reports conflicts, and can force them", async () => {
       const manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared}\ndata: {a: '1'}\n";
       expect((await kubectl("apply --server-side -f - --field-manager one", { stdin: manifest })).code).toBe(
         0,
@@ -129,7 +129,7 @@ describe.skipIf(!found)(
       child.kill();
     });
 
-    test("describe, explain and api-resources know Leases", async () => {
+    test("describe, explain and api-resources support Leases", async () => {
       expect((await kubectl("describe lease election")).out).toMatch(/Holder Identity: +pod-2/);
       expect((await kubectl("explain lease.spec.leaseDurationSeconds")).out).toContain(
         "FIELD: leaseDurationSeconds <integer>",
@@ -157,7 +157,7 @@ describe.skipIf(!found)(
       expect((await kubectl("get lease election -o jsonpath={.spec.holderIdentity}")).out).toBe("pod-3");
     });
 
-    test("create, which speaks protobuf, and get events", async () => {
+    test("create, which sends protobuf, and get events", async () => {
       expect((await kubectl("create configmap made --from-literal a=b")).out).toBe(
         "configmap/made created\n",
       );
@@ -170,7 +170,7 @@ describe.skipIf(!found)(
       expect((await kubectl("events")).out).toContain("pod-1 became leader");
     });
 
-    test("auth can-i answers, for oneself and for others", async () => {
+    test("auth can-i answers for the user and for others", async () => {
       const account = "system:serviceaccount:default:default";
       expect((await kubectl("auth can-i create leases")).out).toBe("yes\n");
       expect((await kubectl(`auth can-i update leases --as ${account}`)).out).toBe("no\n");
@@ -185,7 +185,7 @@ describe.skipIf(!found)(
       expect(token.out.split(".")).toHaveLength(3);
     });
 
-    test("delete deletes, also by label and a whole namespace", async () => {
+    test("delete deletes by label, and deletes a whole namespace", async () => {
       expect((await kubectl("delete lease -l app=demo")).out).toContain('"election" deleted');
       await kubectl("create namespace team");
       await kubectl("create configmap inside -n team");
@@ -193,7 +193,7 @@ describe.skipIf(!found)(
       expect((await kubectl("get namespace team")).err).toContain('namespaces "team" not found');
     });
 
-    test("the kubeconfig is readable by kubectl and holds no surprises", async () => {
+    test("kubectl can read the kubeconfig", async () => {
       expect((await kubectl("config view")).out).toContain(`server: ${sandbox.url}`);
       expect(await readFile(join(directory, "kubeconfig"), "utf8")).toContain(
         "current-context: tenure-sandbox",

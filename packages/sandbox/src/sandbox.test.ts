@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const path of temporary.splice(0)) await rm(path, { recursive: true, force: true });
 });
 
-test("it speaks TLS with a certificate of its own CA, and needs a token", async () => {
+test("serves HTTPS with a certificate of its own CA, and requires a token", async () => {
   const sandbox = await start();
   expect(sandbox.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect((await send(sandbox, "GET", "/version")).body.gitVersion).toMatch(/^v1\.\d+\.\d+\+tenure-sandbox$/);
@@ -31,28 +31,28 @@ test("it speaks TLS with a certificate of its own CA, and needs a token", async 
   expect((await send(sandbox, "GET", leasesPath, undefined, { token: "wrong" })).status).toBe(401);
 });
 
-test("it speaks plain HTTP if told to", async () => {
+test("serves plain HTTP without TLS", async () => {
   const sandbox = await start({ tls: false });
   expect(sandbox.url).toMatch(/^http:/);
   expect(sandbox.caPem).toBe("");
   expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
 });
 
-test("with anonymous access no token is needed", async () => {
+test("anonymous access needs no token", async () => {
   const sandbox = await start({ anonymous: true });
   expect((await send(sandbox, "POST", leasesPath, lease("a"), { token: "" })).status).toBe(201);
 });
 
-test("a client certificate of its CA says who the client is", async () => {
+test("a client certificate of the CA identifies the user", async () => {
   const sandbox = await start();
   const { keyPem, certificatePem } = sandbox.clientCertificate("jane", ["readers"]);
-  const shown = { token: "", key: keyPem, cert: certificatePem };
+  const credentials = { token: "", key: keyPem, cert: certificatePem };
   const { body } = await send(
     sandbox,
     "POST",
     "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     {},
-    shown,
+    credentials,
   );
   expect(body.status.userInfo).toMatchObject({
     username: "jane",
@@ -60,7 +60,7 @@ test("a client certificate of its CA says who the client is", async () => {
   });
 });
 
-test("a certificate of another CA is nobody's", async () => {
+test("a certificate of another CA is ignored", async () => {
   const [sandbox, other] = [await start(), await start()];
   const { keyPem, certificatePem } = other.clientCertificate("jane", ["system:masters"]);
   const { status } = await send(sandbox, "GET", leasesPath, undefined, {
@@ -71,7 +71,7 @@ test("a certificate of another CA is nobody's", async () => {
   expect(status).toBe(403);
 });
 
-test("the kubeconfig is written for its owner only", async () => {
+test("only the owner can read the kubeconfig file", async () => {
   const sandbox = await start();
   const path = join(await directory(), "below", "kubeconfig");
   await sandbox.writeKubeconfig(path);
@@ -82,7 +82,7 @@ test("the kubeconfig is written for its owner only", async () => {
   expect(sandbox.kubeconfig).toContain(`server: "${sandbox.url}"`);
 });
 
-test("a ServiceAccount has a directory as in a pod, which goes with the sandbox", async () => {
+test("a ServiceAccount has a directory as in a pod, and closing the sandbox removes it", async () => {
   const sandbox = await start();
   const { token, directory: mounted, env } = await sandbox.serviceAccount("default", "candidate");
   expect(await readFile(join(mounted, "token"), "utf8")).toBe(token);
@@ -96,14 +96,14 @@ test("a ServiceAccount has a directory as in a pod, which goes with the sandbox"
   await expect(stat(mounted)).rejects.toThrow("ENOENT");
 });
 
-test("a token dies with its ServiceAccount", async () => {
+test("deleting a ServiceAccount invalidates its token", async () => {
   const sandbox = await start();
   const { token } = await sandbox.serviceAccount("default", "candidate");
   await send(sandbox, "DELETE", "/api/v1/namespaces/default/serviceaccounts/candidate");
   expect((await send(sandbox, "GET", leasesPath, undefined, { token })).status).toBe(401);
 });
 
-test("a ServiceAccount in a namespace that is not there is refused with the way out", async () => {
+test("a ServiceAccount in a missing namespace is rejected, and the error says what to do", async () => {
   const sandbox = await start();
   await expect(sandbox.serviceAccount("nowhere", "x")).rejects.toMatchObject({
     code: "INVALID_OPTION",
@@ -112,7 +112,7 @@ test("a ServiceAccount in a namespace that is not there is refused with the way 
   });
 });
 
-test("a restart in place keeps port and data, and cuts what was open", async () => {
+test("a restart keeps port and data, and closes open connections", async () => {
   const sandbox = await start();
   const { body } = await send(sandbox, "POST", leasesPath, lease("a"));
   const watching = await watch(
@@ -132,7 +132,7 @@ test("a restart in place keeps port and data, and cuts what was open", async () 
   resumed.close();
 });
 
-test("a compaction makes watches from before it fail with 410", async () => {
+test("a watch from before a compaction fails with 410", async () => {
   const sandbox = await start();
   const { body } = await send(sandbox, "POST", leasesPath, lease("a"));
   await send(sandbox, "POST", leasesPath, lease("b"));
@@ -141,7 +141,7 @@ test("a compaction makes watches from before it fail with 410", async () => {
   expect(await late.next()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
 });
 
-test("a page of a list that was compacted away gets 410, and a token to go on with", async () => {
+test("a page from before a compaction gets 410 and a token to continue with", async () => {
   const sandbox = await start();
   for (const name of ["a", "b", "c"]) await send(sandbox, "POST", leasesPath, lease(name));
   const first = await send(sandbox, "GET", `${leasesPath}?limit=1`);
@@ -161,7 +161,7 @@ test("a page of a list that was compacted away gets 410, and a token to go on wi
   ]);
 });
 
-test("two servers over one store behave as one", async () => {
+test("two servers over one store behave like one cluster", async () => {
   const store = await openStore();
   const [one, two] = [await start({ store }), await start({ store })];
   expect(two.adminToken).toBe(one.adminToken);
@@ -182,7 +182,7 @@ test("two servers over one store behave as one", async () => {
   watching.close();
 });
 
-test("with a data directory everything is there after a restart: objects, revision, CA and tokens", async () => {
+test("a data directory keeps objects, revision, CA and tokens across restarts", async () => {
   const dataDir = join(await directory(), "data");
   const first = await start({ dataDir });
   const { body } = await send(first, "POST", leasesPath, lease("a", { holderIdentity: "x" }));
@@ -198,7 +198,7 @@ test("with a data directory everything is there after a restart: objects, revisi
   expect(Number(next.body.metadata.resourceVersion)).toBeGreaterThan(Number(body.metadata.resourceVersion));
 });
 
-test("a port that is taken is refused with the way out", async () => {
+test("a port in use is rejected, and the error says what to do", async () => {
   const first = await start();
   await expect(startSandbox({ port: first.port })).rejects.toMatchObject({
     code: "CANNOT_LISTEN",
@@ -206,7 +206,7 @@ test("a port that is taken is refused with the way out", async () => {
   });
 });
 
-test("options that are wrong are all named", async () => {
+test("the error names all invalid options", async () => {
   const store = await openStore();
   await expect(startSandbox({ port: -1, dataDir: "/x", store })).rejects.toMatchObject({
     code: "INVALID_OPTION",
@@ -215,7 +215,7 @@ test("options that are wrong are all named", async () => {
   });
 });
 
-test("closing while it restarts leaves nothing that listens", async () => {
+test("closing during a restart leaves no listening server", async () => {
   const sandbox = await start();
   const restarting = sandbox.restart();
   await sandbox.close();
@@ -223,7 +223,7 @@ test("closing while it restarts leaves nothing that listens", async () => {
   await expect(send(sandbox, "GET", leasesPath)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("closing twice is closing once", async () => {
+test("closing twice has no further effect", async () => {
   const sandbox = await start();
   await sandbox.close();
   await sandbox.close();

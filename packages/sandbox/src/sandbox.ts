@@ -1,4 +1,4 @@
-/** The sandbox as users of the library meet it. */
+/** The public API of the library: starts a sandbox. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -21,27 +21,30 @@ import { ApiServer } from "./wire/server.ts";
 export interface SandboxOptions {
   /** 0 picks a free port. @default 0 */
   port?: number;
-  /** Address to listen on. Others than loopback let other machines in; they still need a token. @default "127.0.0.1" */
+  /**
+   * Address to listen on. Other machines can connect to an address other than loopback, but still need a token.
+   * @default "127.0.0.1"
+   */
   host?: string;
-  /** More names and addresses that the certificate is valid for. @default [] */
+  /** Additional host names and addresses for the server certificate. @default [] */
   hostNames?: string[];
-  /** Where to keep everything across restarts. @default in memory only */
+  /** Directory that keeps all data across restarts. @default in memory only */
   dataDir?: string;
-  /** HTTPS with a CA of its own, or plain HTTP. @default true */
+  /** Whether to serve HTTPS, with a CA of the sandbox, instead of plain HTTP. @default true */
   tls?: boolean;
-  /** Whether requests without any credentials may do everything. @default false */
+  /** Whether requests without credentials may do everything. @default false */
   anonymous?: boolean;
-  /** A store to share with another sandbox: the two then behave as one cluster with two API servers. @default a new one */
+  /** A store to share with another sandbox. Both then act as API servers of one cluster. @default a new store */
   store?: Store;
-  /** Clock, timers and randomness. @default those of the system */
+  /** Clock, timers and randomness. @default the ones of the system */
   platform?: Platform;
 }
 
 export interface Sandbox {
-  /** e.g. `https://127.0.0.1:40123` */
+  /** For example `https://127.0.0.1:40123`. */
   readonly url: string;
   readonly port: number;
-  /** The certificate of the CA, as PEM; empty without TLS. */
+  /** The certificate of the CA, as PEM. Empty without TLS. */
   readonly caPem: string;
   /** A bearer token that may do everything. */
   readonly adminToken: string;
@@ -49,19 +52,19 @@ export interface Sandbox {
   readonly kubeconfig: string;
   /** The store, to share with another sandbox. */
   readonly store: Store;
-  /** What to break on purpose. */
+  /** Faults to inject. */
   readonly faults: Faults;
-  /** Writes the kubeconfig, readable by the owner only. */
+  /** Writes the kubeconfig. Only the owner of the file can read it. */
   writeKubeconfig(path: string): Promise<void>;
-  /** Makes a ServiceAccount, if it is not there, and a directory with token, ca.crt and namespace as a pod has it. */
+  /** Creates a ServiceAccount if it does not exist, and a directory with token, ca.crt and namespace, as in a pod. */
   serviceAccount(namespace: string, name: string): Promise<ServiceAccountCredentials>;
-  /** Makes a client certificate: the user is its common name, the groups are its organizations. */
+  /** Issues a client certificate. Its common name is the user, and its organizations are the groups. */
   clientCertificate(user: string, groups?: string[]): KeyAndCertificate;
-  /** Forgets the history of changes: watches from an older revision get 410. */
+  /** Drops the history of changes. Watches from an older revision get 410. */
   compact(): void;
-  /** Cuts all connections and starts again: same port, same store. */
+  /** Closes all connections and starts again, with the same port and the same data. */
   restart(): Promise<void>;
-  /** Resolves when garbage collection and the like have nothing left to do. */
+  /** Resolves when the controllers (garbage collection, namespaces) have nothing left to do. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -76,7 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const cluster = await openCluster(store, platform);
   if (options.anonymous) await allowAnonymous(store, platform);
   const faults = new FaultInjector(platform);
-  const scratch = new Scratch();
+  const temporaryDirectories = new TemporaryDirectories();
   const names = [
     "localhost",
     "127.0.0.1",
@@ -106,7 +109,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     });
     return restarting;
   }
-  /** Late enough for the answer to be out. */
+  /** The delay gives the server time to send the response first. */
   function restartSoon() {
     platform.after(restartDelayMs, () => {
       if (!closed) void restart();
@@ -132,11 +135,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     store,
     faults,
     async writeKubeconfig(path) {
-      // Written beside it and moved, so that nobody reads half of it, and an older file's permissions do not stay.
-      const draft = `${path}.${platform.uuid()}`;
+      // Rename a temporary file: no reader sees half a file, and the permissions of an older file are not kept.
+      const temporary = `${path}.${platform.uuid()}`;
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(draft, config, { mode: 0o600 });
-      await rename(draft, path);
+      await writeFile(temporary, config, { mode: 0o600 });
+      await rename(temporary, path);
     },
     serviceAccount: async (namespace, name) =>
       serviceAccountCredentials({
@@ -145,7 +148,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         caPem,
         namespace,
         name,
-        directory: await scratch.directory(),
+        directory: await temporaryDirectories.create(),
       }),
     clientCertificate: (user, groups = []) =>
       newClientCertificate(cluster.authority, { commonName: user, organizations: groups }, platform),
@@ -157,7 +160,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       closed = true;
       await restarting.catch(() => undefined);
       await server.close();
-      await scratch.remove();
+      await temporaryDirectories.remove();
       if (!options.store) await shutDown(cluster);
     },
   };
@@ -169,12 +172,12 @@ async function shutDown(cluster: RunningCluster): Promise<void> {
   await cluster.store.close();
 }
 
-/** A directory that goes with the sandbox. */
-class Scratch {
+/** A temporary directory, removed when the sandbox closes. */
+class TemporaryDirectories {
   #root: Promise<string> | undefined;
   #count = 0;
 
-  async directory(): Promise<string> {
+  async create(): Promise<string> {
     this.#root ??= mkdtemp(join(tmpdir(), "tenure-sandbox-"));
     const path = join(await this.#root, String(++this.#count));
     await mkdir(path);

@@ -1,6 +1,7 @@
 /**
- * First step of a request: who is it? A client certificate of our CA, a bearer token, or nobody (system:anonymous,
- * which by default may read nothing but health and version). A credential that is wrong is refused, not ignored.
+ * Authentication by a client certificate of the sandbox CA or by a bearer token. A request without credentials comes
+ * from system:anonymous, which by default can read only health and version. Wrong credentials are rejected, not
+ * ignored.
  */
 import { createHash, timingSafeEqual, X509Certificate } from "node:crypto";
 import { unauthorized } from "../objects/status.ts";
@@ -9,7 +10,7 @@ import { adminUser, anonymousUser, authenticatedGroup, type User } from "./user.
 
 export interface Credentials {
   authorization: string | undefined;
-  /** The DER of a certificate that the TLS layer found to be of our CA. */
+  /** The client certificate as DER. The TLS layer has verified that the sandbox CA issued it. */
   certificate: Uint8Array | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * RBAC authorization: decides whether a user may make a request. It reads the roles from the store for each decision, so
- * a change to a role takes effect with the next request. The group system:masters may do everything, as in Kubernetes.
+ * RBAC authorization: decides whether a user may make a request. It reads the roles from the store for each decision,
+ * so a change to a role takes effect with the next request. The group system:masters may do everything, as in
+ * Kubernetes.
  */
 import { keyOf, prefixOf } from "../objects/kind.ts";
 import {

@@ -7,7 +7,7 @@ import { newAuthority, newClientCertificate, newServerCertificate } from "./cert
 const authority = newAuthority("test-ca", systemPlatform);
 const read = (pem: string) => new X509Certificate(pem);
 
-test("the CA is one, and has signed what it issued", () => {
+test("the CA is a CA, and has signed the certificates that it issued", () => {
   const ca = read(authority.certificatePem);
   expect(ca.ca).toBe(true);
   expect(ca.verify(ca.publicKey)).toBe(true);
@@ -17,7 +17,7 @@ test("the CA is one, and has signed what it issued", () => {
   expect(server.verify(ca.publicKey)).toBe(true);
 });
 
-test("a server certificate is valid for its names and addresses, and for no others", () => {
+test("a server certificate is valid only for its names and addresses", () => {
   const hosts = ["localhost", "sandbox.example", "127.0.0.1", "::1", "fd00::12:34"];
   const { certificatePem } = newServerCertificate(authority, hosts, systemPlatform);
   const server = read(certificatePem);
@@ -27,7 +27,7 @@ test("a server certificate is valid for its names and addresses, and for no othe
   expect(server.checkIP("127.0.0.2")).toBeUndefined();
 });
 
-test("user and groups of any length and in any language come back", () => {
+test("users and groups of any length and language are preserved", () => {
   const name = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 60 })
     .filter((text) => !/[\n\\+,=";<>#]|^\s|\s$|\p{Cc}/u.test(text));
@@ -45,7 +45,7 @@ test("user and groups of any length and in any language come back", () => {
   );
 });
 
-test("it is valid now, and for years", () => {
+test("the CA is valid now, and for more than nine years", () => {
   const { validFrom, validTo } = read(authority.certificatePem);
   expect(Date.parse(validFrom)).toBeLessThan(systemPlatform.wallMs());
   expect(Date.parse(validTo) - systemPlatform.wallMs()).toBeGreaterThan(9 * 365 * 24 * 3600 * 1000);

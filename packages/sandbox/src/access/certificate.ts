@@ -1,6 +1,6 @@
 /**
- * X.509 certificates: the sandbox's own CA, what it shows to clients, and what clients may show to it. ECDSA P-256,
- * because a key takes a millisecond to make. docs/adr/0003 says why this is not a library.
+ * X.509 certificates for the CA of the sandbox, its server and its clients. Keys are ECDSA P-256, because generating
+ * one takes a millisecond. docs/adr/0004 says why this is not a library.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
@@ -18,7 +18,7 @@ interface Subject {
 }
 
 const yearMs = 365 * 24 * 3600 * 1000;
-/** A clock that is behind ours should still find the certificate valid. */
+/** Certificates are backdated, so that they are valid for clients whose clock is behind. */
 const backdateMs = 24 * 3600 * 1000;
 const ecdsaSha256 = der.sequence(der.oid("1.2.840.10045.4.3.2"));
 
@@ -48,7 +48,7 @@ export function newAuthority(commonName: string, platform: Platform): KeyAndCert
   };
 }
 
-/** A certificate that a server shows: valid for these host names and addresses. */
+/** A server certificate for these host names and addresses. */
 export function newServerCertificate(
   authority: KeyAndCertificate,
   hosts: string[],
@@ -62,7 +62,7 @@ export function newServerCertificate(
   ]);
 }
 
-/** A certificate that a client shows: its common name is the user, its organizations are the groups. */
+/** A client certificate: the common name is the user, the organizations are the groups. */
 export function newClientCertificate(
   authority: KeyAndCertificate,
   subject: Subject,
@@ -94,7 +94,7 @@ function newLeaf(
   };
 }
 
-interface Request {
+interface CertificateRequest {
   subject: Subject;
   keyPem: string;
   issuer: Subject;
@@ -103,7 +103,14 @@ interface Request {
   platform: Platform;
 }
 
-function certificate({ subject, keyPem, issuer, issuerKeyPem, extensions, platform }: Request): string {
+function certificate({
+  subject,
+  keyPem,
+  issuer,
+  issuerKeyPem,
+  extensions,
+  platform,
+}: CertificateRequest): string {
   const serial = platform.randomBytes(16);
   serial[0] = ((serial[0] as number) & 0x7f) | 0x40;
   const now = platform.wallMs();

@@ -1,4 +1,4 @@
-/** As much of DER (ASN.1) as an X.509 certificate needs. Each function returns one encoded element. */
+/** The subset of DER (ASN.1) that X.509 certificates need. Each function returns one encoded element. */
 
 function element(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
@@ -13,18 +13,18 @@ export const set = (...items: Uint8Array[]) => element(0x31, ...items);
 export const octets = (content: Uint8Array) => element(0x04, content);
 export const utf8 = (text: string) => element(0x0c, Buffer.from(text));
 export const boolean = (value: boolean) => element(0x01, Buffer.from([value ? 0xff : 0]));
-/** A constructed element that says by its number what it is for. */
+/** A constructed element with a context-specific tag. */
 export const tagged = (number: number, ...content: Uint8Array[]) => element(0xa0 | number, ...content);
-/** A primitive element that says by its number what it is for. */
+/** A primitive element with a context-specific tag. */
 export const implicit = (number: number, content: Uint8Array) => element(0x80 | number, content);
 
-/** An unsigned number, most significant byte first. */
+/** An unsigned integer, most significant byte first. */
 export function integer(bytes: Uint8Array): Buffer {
   const padded = (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes;
   return element(0x02, padded);
 }
 
-/** Bits, of which the last byte leaves some unused. */
+/** A bit string. `unused` is the number of unused bits in the last byte. */
 export function bits(content: Uint8Array, unused = 0): Buffer {
   return element(0x03, Buffer.from([unused]), content);
 }
@@ -40,7 +40,7 @@ export function oid(dotted: string): Buffer {
   return element(0x06, Buffer.from(bytes));
 }
 
-/** GeneralizedTime from 2050 on, UTCTime before, as RFC 5280 wants it. */
+/** UTCTime before 2050, GeneralizedTime from 2050 on, as RFC 5280 requires. */
 export function time(wallMs: number): Buffer {
   const text = new Date(wallMs).toISOString().replace(/[-:T]/g, "").slice(0, 14);
   return Number(text.slice(0, 4)) >= 2050

@@ -1,12 +1,13 @@
 /**
- * The secrets of a sandbox. They live in its store, so that a kubeconfig stays good when a sandbox with a data
- * directory starts again, and so that two servers over one store accept each other's tokens.
+ * The secrets of a sandbox: its CA, the administrator token and the key that signs ServiceAccount tokens. The store
+ * keeps them, so a kubeconfig remains valid when a sandbox restarts on its data directory, and two servers over one
+ * store accept each other's tokens.
  */
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import { type KeyAndCertificate, newAuthority, newKeyPem } from "./certificate.ts";
 
-/** No kind has this prefix, so no request can read it. */
+/** No kind is stored under this key, so no request can read it. */
 const identityKey = "/registry/tenure.dev/identity";
 
 interface Identity {

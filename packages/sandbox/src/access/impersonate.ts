@@ -1,6 +1,6 @@
 /**
- * Impersonation (`kubectl --as`): a user who has the verb "impersonate" on another user can act as that user. The request
- * is then authorized with the permissions of the impersonated user.
+ * Impersonation (`kubectl --as`): a user who has the verb "impersonate" on another user can act as that user. The
+ * request is then authorized with the permissions of the impersonated user.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../objects/quote.ts";

@@ -1,4 +1,7 @@
-/** The shape of a review: a resource that asks a question about access. The API answers it in `status` and stores nothing. */
+/**
+ * The shape of a review: a resource that asks a question about access. The API answers it in `status` and stores
+ * nothing.
+ */
 import type { JsonObject } from "../objects/object.ts";
 import type { FieldError } from "../objects/status.ts";
 import type { Authorizer } from "./authorizer.ts";

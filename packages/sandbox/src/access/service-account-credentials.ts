@@ -1,6 +1,6 @@
 /**
- * What a pod finds mounted: token, ca.crt and namespace of its ServiceAccount, so that the same code that reads
- * credentials in a cluster reads them here.
+ * The files that a pod finds mounted (token, ca.crt and namespace of its ServiceAccount), so that code that reads
+ * in-cluster credentials works with the sandbox too.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,9 +15,9 @@ import type { ServiceAccountTokens } from "./service-account-tokens.ts";
 
 export interface ServiceAccountCredentials {
   token: string;
-  /** Holds the files token, ca.crt and namespace. Removed when the sandbox closes. */
+  /** Holds the files token, ca.crt and namespace. It is removed when the sandbox closes. */
   directory: string;
-  /** What KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are in such a pod. */
+  /** The environment variables of such a pod. */
   env: { KUBERNETES_SERVICE_HOST: string; KUBERNETES_SERVICE_PORT: string };
 }
 
@@ -41,17 +41,7 @@ export async function serviceAccountCredentials(request: Request): Promise<Servi
       `Cannot create the ServiceAccount ${name} as the namespace ${namespace} does not exist: create the namespace first`,
     );
   }
-  const stored = await store.commit(keyOf(serviceAccount, namespace, name), (current) => {
-    if (current) return undefined;
-    const metadata = {
-      name,
-      namespace,
-      uid: platform.uuid(),
-      creationTimestamp: formatTime(platform.wallMs()),
-    };
-    return { kind: "ServiceAccount", apiVersion: "v1", metadata };
-  });
-  const uid = stored?.value.metadata.uid as string;
+  const { uid } = await ensureServiceAccount(store, platform, namespace, name);
   const { token } = tokens.issue({ namespace, name, uid, seconds: tokenExpirySeconds });
   await Promise.all([
     writeFile(join(directory, "token"), token, { mode: 0o600 }),
@@ -61,4 +51,20 @@ export async function serviceAccountCredentials(request: Request): Promise<Servi
   const { hostname, port } = new URL(url);
   const env = { KUBERNETES_SERVICE_HOST: hostname.replace(/[[\]]/g, ""), KUBERNETES_SERVICE_PORT: port };
   return { token, directory, env };
+}
+
+/** Creates a ServiceAccount if it does not exist. */
+export async function ensureServiceAccount(
+  store: Store,
+  platform: Platform,
+  namespace: string,
+  name: string,
+): Promise<{ uid: string }> {
+  const stored = await store.commit(keyOf(serviceAccount, namespace, name), (current) => {
+    if (current) return undefined;
+    const creationTimestamp = formatTime(platform.wallMs());
+    const metadata = { name, namespace, uid: platform.uuid(), creationTimestamp };
+    return { kind: "ServiceAccount", apiVersion: "v1", metadata };
+  });
+  return { uid: stored?.value.metadata.uid as string };
 }

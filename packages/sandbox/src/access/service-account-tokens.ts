@@ -1,6 +1,6 @@
 /**
- * Tokens of ServiceAccounts: JWTs with the claims of Kubernetes, signed with ES256. A token dies with its
- * ServiceAccount, and with the Pod or Secret that it was bound to.
+ * ServiceAccount tokens: JWTs with the claims of Kubernetes, signed with ES256. A token becomes invalid when its
+ * ServiceAccount is deleted, or the Pod or Secret that it is bound to.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { keyOf } from "../objects/kind.ts";
@@ -51,7 +51,7 @@ export class ServiceAccountTokens {
   readonly #platform: Platform;
   readonly #key: KeyObject;
   readonly #publicKey: KeyObject;
-  /** Claims of tokens whose signature was found good; checking one costs more than everything else in a request. */
+  /** Claims of tokens with a verified signature. Verifying one costs more than everything else in a request. */
   readonly #verified = new Map<string, Claims>();
 
   constructor(store: Store, keyPem: string, platform: Platform) {
@@ -85,7 +85,9 @@ export class ServiceAccountTokens {
     return { token: `${text}.${signature.toString("base64url")}`, expiresMs: claims.exp * 1000 };
   }
 
-  /** Whose token it is; undefined if it is none, is too old, or its ServiceAccount is gone. */
+  /**
+   * The user of a token. Undefined if the token is invalid or expired, or if an object that it depends on is deleted.
+   */
   check(token: string, audiences: string[] = [tokenIssuer]): { user: User; audiences: string[] } | undefined {
     const claims = this.#claims(token);
     const now = this.#platform.wallMs() / 1000;

@@ -1,4 +1,4 @@
-/** Who asks. */
+/** The user who sends a request. */
 
 export interface User {
   name: string;

@@ -1,4 +1,7 @@
-/** The paths that `tenure sandbox faults …` uses. They are beside the Kubernetes API, and only administrators may use them. */
+/**
+ * The paths that `tenure sandbox faults …` uses. They are beside the Kubernetes API, and only administrators may use
+ * them.
+ */
 import { SandboxError } from "../errors.ts";
 import { badRequest, methodNotAllowed } from "../objects/status.ts";
 import { readBody } from "../registry/body.ts";

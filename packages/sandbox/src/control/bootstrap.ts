@@ -4,14 +4,13 @@
  */
 import { apiVersion, type Kind, keyOf } from "../objects/kind.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
-import { clusterRole, clusterRoleBinding, type PolicyRule } from "../objects/kinds/rbac.ts";
+import { clusterRole, clusterRoleBinding, type PolicyRule, rbacGroup } from "../objects/kinds/rbac.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { formatTime } from "../objects/time.ts";
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 
 const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
-const rbacGroup = "rbac.authorization.k8s.io";
 
 const readVerbs = ["get", "list", "watch"];
 const writeVerbs = ["create", "delete", "deletecollection", "patch", "update"];

@@ -1,4 +1,6 @@
-/** Controls a sandbox from another process, as `tenure sandbox faults …` does. It finds the sandbox by its kubeconfig. */
+/**
+ * Controls a sandbox from another process, as `tenure sandbox faults …` does. It finds the sandbox by its kubeconfig.
+ */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { SandboxError } from "../errors.ts";

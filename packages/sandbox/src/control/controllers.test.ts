@@ -20,14 +20,14 @@ async function ownerAndDependent(): Promise<Body> {
   return owner;
 }
 
-test("when an owner goes, its dependents go after it", async () => {
+test("Background: dependents are deleted after their owner", async () => {
   await ownerAndDependent();
   await send(sandbox, "DELETE", `${configMapsPath}/owner`);
   await sandbox.settled();
   expect(await status(`${leasesPath}/dependent`)).toBe(404);
 });
 
-test("in the foreground the dependents go first", async () => {
+test("Foreground: dependents are deleted before their owner", async () => {
   await ownerAndDependent();
   const { body } = await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Foreground`);
   expect(body.metadata.finalizers).toEqual(["foregroundDeletion"]);
@@ -36,7 +36,7 @@ test("in the foreground the dependents go first", async () => {
   expect(await status(`${configMapsPath}/owner`)).toBe(404);
 });
 
-test("orphans stay, without their owner", async () => {
+test("Orphan: dependents are kept without the owner reference", async () => {
   await ownerAndDependent();
   await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Orphan`);
   await sandbox.settled();
@@ -45,14 +45,14 @@ test("orphans stay, without their owner", async () => {
   expect(body.metadata.ownerReferences).toBeUndefined();
 });
 
-test("an object whose owner was never there goes", async () => {
+test("an object whose owner never existed is deleted", async () => {
   const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
   await send(sandbox, "POST", leasesPath, lease("dependent", {}, { ownerReferences }));
   await sandbox.settled();
   expect(await status(`${leasesPath}/dependent`)).toBe(404);
 });
 
-test("a namespace has its ServiceAccount, and gets it back when it is deleted", async () => {
+test("a namespace has a default ServiceAccount, which is recreated when it is deleted", async () => {
   await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
   await sandbox.settled();
   const account = "/api/v1/namespaces/team/serviceaccounts/default";
@@ -63,7 +63,7 @@ test("a namespace has its ServiceAccount, and gets it back when it is deleted", 
   expect(again.metadata.uid).not.toBe(body.metadata.uid);
 });
 
-test("a deleted namespace takes its content with it", async () => {
+test("deleting a namespace deletes its content", async () => {
   await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
   await send(sandbox, "POST", leasesPath.replace("default", "team"), lease("a"));
   await send(sandbox, "DELETE", "/api/v1/namespaces/team");
@@ -75,7 +75,7 @@ test("a deleted namespace takes its content with it", async () => {
   );
 });
 
-test("content with a finalizer holds its namespace", async () => {
+test("an object with a finalizer holds its namespace", async () => {
   await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
   const path = leasesPath.replace("default", "team");
   await send(sandbox, "POST", path, lease("held", {}, { finalizers: ["example.com/hold"] }));

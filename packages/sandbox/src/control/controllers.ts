@@ -26,7 +26,7 @@ export function startControllers(store: Store, platform: Platform): Controllers 
   };
 
   const onEvent = (event: StoreEvent) => {
-    collector.note(event);
+    collector.index(event);
     run(async () => {
       await provideServiceAccount(store, platform, event);
       await finishNamespace(store, event);

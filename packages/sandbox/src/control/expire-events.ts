@@ -1,6 +1,4 @@
-/**
- * Events are forgotten after an hour, as in Kubernetes; otherwise a sandbox that runs for weeks would only grow.
- */
+/** Deletes events after an hour, as Kubernetes does. Otherwise a sandbox that runs for weeks would only grow. */
 import { prefixOf } from "../objects/kind.ts";
 import { event } from "../objects/kinds/event.ts";
 import type { Platform, Timer } from "../platform.ts";
@@ -14,7 +12,7 @@ export function expireEvents(
   platform: Platform,
   run: (task: () => Promise<unknown>) => void,
 ): () => void {
-  /** When an event was last written. The wall clock of its fields is the client's, so it is not asked. */
+  /** When each event was last written, by our clock: the times in an event come from the client. */
   const writtenMs = new Map<string, { revision: number; atMs: number }>();
   let timer: Timer;
   const sweep = () => {

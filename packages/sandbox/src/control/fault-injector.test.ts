@@ -20,27 +20,27 @@ const rename = (holderIdentity: string) =>
   );
 const holder = async () => (await send(sandbox, "GET", `${leasesPath}/a`)).body.spec.holderIdentity;
 
-test("latency delays the answer", async () => {
+test("latency delays the response", async () => {
   sandbox.faults.add({ verb: "get", resource: "leases", effect: { latencyMs: 60 } });
   const before = performance.now();
   expect(await holder()).toBe("x");
   expect(performance.now() - before).toBeGreaterThanOrEqual(59);
 });
 
-test("a dropped request is not done", async () => {
+test("a dropped request has no effect", async () => {
   sandbox.faults.add({ verb: "patch", times: 1, effect: "drop" });
   await expect(rename("y")).rejects.toThrow(/socket hang up|ECONNRESET/);
   expect(await holder()).toBe("x");
   expect((await rename("y")).status).toBe(200);
 });
 
-test("a request whose answer is lost is done", async () => {
+test("a request whose response is lost takes effect", async () => {
   sandbox.faults.add({ verb: "patch", times: 1, effect: "lose-answer" });
   await expect(rename("y")).rejects.toThrow(/socket hang up|ECONNRESET/);
   expect(await holder()).toBe("y");
 });
 
-test("a hanging request is not answered, and not done", async () => {
+test("a hanging request gets no response and has no effect", async () => {
   sandbox.faults.add({ verb: "delete", effect: "hang" });
   const request = open(sandbox, "DELETE", `${leasesPath}/a`);
   const failed = new Promise((resolve) => request.on("error", resolve));
@@ -52,7 +52,7 @@ test("a hanging request is not answered, and not done", async () => {
   await failed;
 });
 
-test.each([409, 429, 500, 503] as const)("a request can be refused with %d", async (status) => {
+test.each([409, 429, 500, 503] as const)("a request can be rejected with %d", async (status) => {
   sandbox.faults.add({ verb: "patch", effect: { status } });
   const { status: answered, body } = await rename("y");
   expect(answered).toBe(status);
@@ -60,14 +60,14 @@ test.each([409, 429, 500, 503] as const)("a request can be refused with %d", asy
   expect(await holder()).toBe("x");
 });
 
-test("a refusal can say when to come again", async () => {
+test("a rejection can carry Retry-After", async () => {
   sandbox.faults.add({ effect: { status: 503, retryAfterSeconds: 7 } });
   const { headers, body } = await rename("y");
   expect(headers["retry-after"]).toBe("7");
   expect(body.details.retryAfterSeconds).toBe(7);
 });
 
-test("a stalled watch is silent until the fault is removed, and then catches up", async () => {
+test("a stalled watch sends nothing until the fault is removed, and then catches up", async () => {
   const watching = await watch(sandbox, `${leasesPath}?watch=1`);
   await watching.next();
   const fault = sandbox.faults.add({ verb: "watch", resource: "leases", effect: "stall-watch" });
@@ -80,7 +80,7 @@ test("a stalled watch is silent until the fault is removed, and then catches up"
   watching.close();
 });
 
-test("cutting closes the watches that are open, and those that are opened while it lasts", async () => {
+test("cut-watch closes open watches, and new ones while the fault lasts", async () => {
   const watching = await watch(sandbox, `${leasesPath}?watch=1`);
   const fault = sandbox.faults.add({ resource: "leases", effect: "cut-watch" });
   await watching.ended;
@@ -92,7 +92,7 @@ test("cutting closes the watches that are open, and those that are opened while 
   third.close();
 });
 
-test("a fault strikes only what it names", async () => {
+test("a fault strikes only requests that match it", async () => {
   sandbox.faults.add({ resource: "configmaps", effect: { status: 500 } });
   sandbox.faults.add({ name: "b", effect: { status: 500 } });
   sandbox.faults.add({ namespace: "other", effect: { status: 500 } });
@@ -103,7 +103,7 @@ test("a fault strikes only what it names", async () => {
   expect(await holder()).toBe("y");
 });
 
-test("a client is known by its user agent too", async () => {
+test("a fault can select a client by its user agent", async () => {
   sandbox.faults.add({ client: "pod-1", effect: { status: 503 } });
   const ask = (agent: string) =>
     send(sandbox, "GET", leasesPath, undefined, { headers: { "User-Agent": agent } });
@@ -111,7 +111,7 @@ test("a client is known by its user agent too", async () => {
   expect((await ask("candidate/pod-2")).status).toBe(200);
 });
 
-test("a fault removes itself when it has struck often enough", async () => {
+test("a fault is removed after it has struck `times` times", async () => {
   sandbox.faults.add({ times: 2, effect: { status: 503 } });
   const statuses = [];
   for (let index = 0; index < 3; index++) statuses.push((await send(sandbox, "GET", leasesPath)).status);
@@ -119,7 +119,7 @@ test("a fault removes itself when it has struck often enough", async () => {
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test("probability 0 never strikes, and clear removes everything", async () => {
+test("probability 0 never strikes, and clear removes all faults", async () => {
   sandbox.faults.add({ probability: 0, effect: "drop" });
   expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
   sandbox.faults.add({ effect: "drop" });
@@ -127,14 +127,14 @@ test("probability 0 never strikes, and clear removes everything", async () => {
   expect((await send(sandbox, "GET", leasesPath)).status).toBe(200);
 });
 
-test("a wrong fault is refused, and every problem is named", () => {
+test("an invalid fault is rejected, and the error names every problem", () => {
   const wrong = { verb: "renew", times: 0, probability: 2, color: "red", effect: "explode" };
   expect(() => sandbox.faults.add(wrong as never)).toThrow(
     'Cannot add the fault: unknown field "color"; verb must be one of get, list, watch, create, update, patch, delete, deletecollection: "renew"; times must be a whole number above 0: 0; probability must be from 0 to 1: 2; effect must be {latencyMs}, {status: 409|429|500|503} or one of hang, drop, lose-answer, stall-watch, cut-watch: "explode"',
   );
 });
 
-test("faults are set from another process through the kubeconfig", async () => {
+test("another process can control faults through the kubeconfig", async () => {
   const control = await connectSandbox(sandbox.kubeconfig);
   const id = await control.addFault({ verb: "get", resource: "leases", effect: { status: 503 } });
   expect(await control.listFaults()).toEqual([
@@ -150,7 +150,7 @@ test("faults are set from another process through the kubeconfig", async () => {
   expect(await control.compact()).toBe(sandbox.store.revision);
 });
 
-test("only an administrator may set faults", async () => {
+test("only an administrator can control faults", async () => {
   const { token } = await sandbox.serviceAccount("default", "candidate");
   expect((await send(sandbox, "GET", "/tenure/v1/faults", undefined, { token })).status).toBe(403);
   expect((await send(sandbox, "GET", "/tenure/v1/faults", undefined, { token: "" })).status).toBe(403);

@@ -70,7 +70,7 @@ export class FaultInjector implements Faults {
     for (const id of [...this.#entries.keys()]) this.remove(id);
   }
 
-  /** Counts and returns the faults that affect a request. Latencies add up. The first fault with an outcome is the last one counted. */
+  /** Returns what the faults do to a request. Latencies add up. The first fault with an outcome ends the search. */
   effectsOn(target: FaultTarget): RequestFaults {
     const effects: RequestFaults = { ...noFaults };
     for (const entry of [...this.#entries.values()]) {
@@ -115,7 +115,10 @@ export class FaultInjector implements Faults {
     } else if (this.#strikes(entry, watch.target)) watch.disconnect();
   }
 
-  /** Decides whether a fault affects a target, and counts it. A fault that has struck `times` times is removed unless `stays`. */
+  /**
+   * Decides whether a fault affects a target, and counts it. A fault that has struck `times` times is removed unless
+   * `stays`.
+   */
   #strikes(entry: Entry, target: FaultTarget, stays = false): boolean {
     const { times = Number.POSITIVE_INFINITY, probability = 1 } = entry.spec;
     if (!matchesTarget(entry.spec, target)) return false;

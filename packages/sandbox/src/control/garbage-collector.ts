@@ -1,41 +1,41 @@
 /**
- * Dependents go when their last owner is gone. The deletion policies of Kubernetes: in the background (dependents after
- * the owner), in the foreground (before it), orphan (they stay, without the owner).
+ * Deletes objects whose last owner is deleted. It implements the propagation policies of Kubernetes: Background deletes
+ * the dependents after the owner, Foreground before it, and Orphan keeps them without the owner reference.
  */
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { foregroundFinalizer, orphanFinalizer } from "../registry/delete.ts";
 import type { Store } from "../store/store.ts";
-import type { StoreEvent } from "../store/types.ts";
+import type { Decision, StoreEvent } from "../store/types.ts";
 
 export class GarbageCollector {
   readonly #store: Store;
-  /** uid of an owner → keys of its dependents. */
+  /** Keys of the dependents, by the uid of the owner. */
   readonly #dependents = new Map<string, Set<string>>();
-  /** uid → key, of everything that is there. */
-  readonly #living = new Map<string, string>();
+  /** The key of each existing object, by its uid. */
+  readonly #keyByUid = new Map<string, string>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Keeps the index; called for every event, in order. */
-  note({ type, object, previous }: StoreEvent): void {
+  /** Updates the index. Must be called for every event, in order. */
+  index({ type, object, previous }: StoreEvent): void {
     const { key, value } = object;
     for (const { uid } of previous?.value.metadata.ownerReferences ?? []) this.#forget(uid, key);
     const { uid, ownerReferences = [] } = value.metadata;
     if (type === "DELETED") {
       for (const owner of ownerReferences) this.#forget(owner.uid, key);
-      if (uid) this.#living.delete(uid);
+      if (uid) this.#keyByUid.delete(uid);
       return;
     }
-    if (uid) this.#living.set(uid, key);
+    if (uid) this.#keyByUid.set(uid, key);
     for (const owner of ownerReferences) {
       const keys = this.#dependents.get(owner.uid) ?? new Set();
       this.#dependents.set(owner.uid, keys.add(key));
     }
   }
 
-  /** Does what an event calls for. */
+  /** Deletes or releases the objects that an event affects. */
   async collect({ type, object }: StoreEvent): Promise<void> {
     const { metadata } = object.value;
     if (type === "DELETED") {
@@ -49,7 +49,7 @@ export class GarbageCollector {
       for (const key of this.#dependentsOf(metadata.uid)) {
         await this.#store.commit(
           key,
-          (current) => current && deleted(current.value, metadata.deletionTimestamp as string),
+          (current) => current && deleteOrMark(current.value, metadata.deletionTimestamp as string),
         );
       }
       await this.#finishForeground(metadata.uid as string);
@@ -69,14 +69,14 @@ export class GarbageCollector {
   async #deleteIfOrphan(key: string): Promise<void> {
     await this.#store.commit(key, (current) => {
       const owners = current?.value.metadata.ownerReferences ?? [];
-      if (!current || owners.length === 0 || owners.some(({ uid }) => this.#living.has(uid)))
+      if (!current || owners.length === 0 || owners.some(({ uid }) => this.#keyByUid.has(uid)))
         return undefined;
-      return deleted(current.value, current.value.metadata.creationTimestamp as string);
+      return deleteOrMark(current.value, current.value.metadata.creationTimestamp as string);
     });
   }
 
   async #finishForeground(uid: string): Promise<void> {
-    const key = this.#living.get(uid);
+    const key = this.#keyByUid.get(uid);
     if (!key) return;
     const blocking = this.#dependentsOf(uid).some((dependent) =>
       this.#store
@@ -102,13 +102,14 @@ export class GarbageCollector {
   }
 }
 
-function deleted(object: ApiObject, time: string): ApiObject | "delete" | undefined {
+/** Deletes an object, or marks it as deleted if it has finalizers. */
+export function deleteOrMark(object: ApiObject, time: string): Decision {
   if (!object.metadata.finalizers?.length) return "delete";
   if (object.metadata.deletionTimestamp) return undefined;
   return withMetadata(object, { deletionTimestamp: time, deletionGracePeriodSeconds: 0 });
 }
 
-function withoutFinalizer(object: ApiObject, name: string): ApiObject | "delete" | undefined {
+function withoutFinalizer(object: ApiObject, name: string): Decision {
   const { finalizers = [], deletionTimestamp } = object.metadata;
   if (!deletionTimestamp || !finalizers.includes(name)) return undefined;
   const left = finalizers.filter((finalizer) => finalizer !== name);

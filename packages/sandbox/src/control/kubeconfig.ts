@@ -1,4 +1,4 @@
-/** A kubeconfig. Written by hand: its few lines are not worth loading a YAML library at start-up. */
+/** Writes a kubeconfig as text, so that the sandbox does not need to load a YAML library at start. */
 
 export function kubeconfig({ url, caPem, token }: { url: string; caPem: string; token: string }): string {
   const authority = caPem ? `\n    certificate-authority-data: ${Buffer.from(caPem).toString("base64")}` : "";

@@ -1,13 +1,13 @@
-/** A namespace gets its "default" ServiceAccount, and when it is deleted its content goes first. */
+/** Creates the "default" ServiceAccount of each namespace, and deletes the content of deleted namespaces. */
+import { ensureServiceAccount } from "../access/service-account-credentials.ts";
 import { keyOf, prefixOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
 import { kinds } from "../objects/kinds.ts";
-import { type ApiObject, withMetadata } from "../objects/object.ts";
-import { formatTime } from "../objects/time.ts";
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreEvent } from "../store/types.ts";
+import { deleteOrMark } from "./garbage-collector.ts";
 
 const namespacePrefix = prefixOf(namespace, "");
 
@@ -26,19 +26,10 @@ export async function provideServiceAccount(
   const target = space ?? name;
   const found = store.get(keyOf(namespace, "", target));
   if (!found || found.value.metadata.deletionTimestamp) return;
-  await store.commit(keyOf(serviceAccount, target, "default"), (current) => {
-    if (current) return undefined;
-    const metadata = {
-      name: "default",
-      namespace: target,
-      uid: platform.uuid(),
-      creationTimestamp: formatTime(platform.wallMs()),
-    };
-    return { kind: "ServiceAccount", apiVersion: "v1", metadata };
-  });
+  await ensureServiceAccount(store, platform, target, "default");
 }
 
-/** Deletes what is in a namespace that is going away; the namespace itself once nothing is left. */
+/** Deletes the content of a namespace that is being deleted, and the namespace itself when it is empty. */
 export async function finishNamespace(store: Store, event: StoreEvent): Promise<void> {
   const { key, value } = event.object;
   const name = key.startsWith(namespacePrefix)
@@ -55,7 +46,7 @@ export async function finishNamespace(store: Store, event: StoreEvent): Promise<
     if (!kind.namespaced || kind.convert) continue;
     for (const { key: child } of store.list(prefixOf(kind, name))) {
       const after = await store.commit(child, (current) =>
-        current ? markOrDelete(current.value, value) : undefined,
+        current ? deleteOrMark(current.value, value.metadata.deletionTimestamp as string) : undefined,
       );
       if (after && store.get(child)) left++;
     }
@@ -64,14 +55,5 @@ export async function finishNamespace(store: Store, event: StoreEvent): Promise<
   await store.commit(found.key, (current) => {
     if (!current?.value.metadata.deletionTimestamp) return undefined;
     return current.value.metadata.finalizers?.length ? undefined : "delete";
-  });
-}
-
-function markOrDelete(object: ApiObject, { metadata }: ApiObject) {
-  if (!object.metadata.finalizers?.length) return "delete";
-  if (object.metadata.deletionTimestamp) return undefined;
-  return withMetadata(object, {
-    deletionTimestamp: metadata.deletionTimestamp as string,
-    deletionGracePeriodSeconds: 0,
   });
 }

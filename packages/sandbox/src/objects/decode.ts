@@ -1,14 +1,14 @@
 /**
- * Turns a body into an object of a kind: types are checked, unknown fields are dropped and reported, times are
- * normalised, empty maps and lists disappear, and what Go's structs always print is filled in.
+ * Decodes a JSON value as an object of a type. It checks types, drops and reports unknown fields, normalises times,
+ * drops empty maps and lists, and fills in the fields that Go's structs always print.
  *
- * It does not judge values: that is validation's task.
+ * It does not validate values.
  */
 import { isObject, type JsonObject, put } from "./object.ts";
 import { metaPrefix, resolve, type Schema, typeNamed } from "./schema.ts";
 import { parseMicroTime, parseTime, TimeError } from "./time.ts";
 
-/** The body is not of the type; the text is that of Go's decoder. */
+/** The value does not have the type. The message is the one of Go's decoder. */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
@@ -23,7 +23,7 @@ export function decode(type: string, value: unknown): Decoded {
   return decodeWith(type, value, false);
 }
 
-/** The same, with nothing filled in: what server-side apply sends is what its sender wants to own. */
+/** Like `decode`, but fills in nothing: the sender of a server-side apply owns exactly the fields that it sends. */
 export function decodeSparse(type: string, value: unknown): Decoded {
   return decodeWith(type, value, true);
 }
@@ -142,7 +142,7 @@ function decodeMap(values: Schema, value: JsonObject, place: Place, field: strin
 
 const isZero = (value: unknown) => value === "" || value === 0 || value === false;
 
-/** What null is in a list or in a map: the zero value, as Go has no other. */
+/** The zero value. Go reads null in a list or in a map as this value. */
 function zero(schema: Schema): unknown {
   switch (resolve(schema).type) {
     case "string":

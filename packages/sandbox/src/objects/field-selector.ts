@@ -1,5 +1,6 @@
 /**
- * Field selectors: `metadata.name=x,status.phase!=Running`. Only the fields that a kind declares can be asked for.
+ * Field selectors, such as `metadata.name=x,status.phase!=Running`. They can use only the fields that a kind
+ * declares.
  */
 import type { Kind } from "./kind.ts";
 import type { ApiObject } from "./object.ts";
@@ -8,7 +9,7 @@ import { badRequest } from "./status.ts";
 
 interface FieldSelector {
   test(object: ApiObject): boolean;
-  /** The one name that can match, where the selector says so: then nothing else has to be looked at. */
+  /** The only name that can match, if the selector fixes it. The caller then needs to look at one object only. */
   name: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseJson } from "./json.ts";
 
-test("it reads what JSON.parse reads", () => {
+test("accepts what JSON.parse accepts", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), fc.boolean(), (text, spread) => {
       const written = spread ? JSON.stringify(JSON.parse(text), null, 2) : text;
@@ -11,7 +11,7 @@ test("it reads what JSON.parse reads", () => {
   );
 });
 
-test("it refuses what JSON.parse refuses, and never fails in another way", () => {
+test("rejects what JSON.parse rejects, always with a JsonSyntaxError", () => {
   const pieces = fc.constantFrom(
     "{",
     "}",
@@ -52,13 +52,13 @@ test("it refuses what JSON.parse refuses, and never fails in another way", () =>
   );
 });
 
-test("fields that occur twice are reported by their path, and the last one counts", () => {
+test("duplicate fields are reported by path, and the last value wins", () => {
   const { value, duplicates } = parseJson('{"a":{"b":1,"b":2},"l":[{"c":1,"c":2}]}');
   expect(value).toEqual({ a: { b: 2 }, l: [{ c: 2 }] });
   expect(duplicates).toEqual(["a.b", "l[0].c"]);
 });
 
-test("a field named __proto__ is a field like any other", () => {
+test("a field named __proto__ is an ordinary field", () => {
   const { value } = parseJson('{"__proto__":{"polluted":true}}') as { value: object };
   expect(Object.keys(value)).toEqual(["__proto__"]);
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -68,7 +68,7 @@ test.each([
   ['"x\\ud800y"', "x\ufffdy"],
   ['"\\udc00\\ud800"', "\ufffd\ufffd"],
   ['"\\ud83d\\ude00"', "😀"],
-])("half of a surrogate pair is read as Go reads it: %s", (text, value) => {
+])("half of a surrogate pair becomes U+FFFD, as in Go: %s", (text, value) => {
   expect(parseJson(text).value).toBe(value);
 });
 
@@ -78,7 +78,7 @@ test.each([
   ["{\u007f", String.raw`'\x7f'`],
   ["{'", String.raw`'\''`],
   ["{\u0000", String.raw`'\x00'`],
-])("the first byte of what cannot be read is named, as Go does: %j", (text, byte) => {
+])("a syntax error names the first invalid byte, as Go does: %j", (text, byte) => {
   expect(() => parseJson(text)).toThrow(`invalid character ${byte} looking for`);
 });
 

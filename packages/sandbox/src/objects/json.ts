@@ -1,11 +1,11 @@
 /**
- * Reads JSON as the API server does: it notices duplicate fields, which JSON.parse hides, and words a syntax error as
- * Go's encoding/json does, since that is the text that users search for.
+ * Parses JSON as the API server does. Unlike JSON.parse it reports duplicate fields, and its syntax errors have the
+ * wording of Go's encoding/json, because that is the text that users search for.
  */
 import { type JsonObject, put } from "./object.ts";
 import { quoteByte } from "./quote.ts";
 
-/** Deeper than any kind needs, and shallow enough that no walk over the result can exhaust the stack. */
+/** Deeper than any kind needs, and shallow enough that no recursion over the result overflows the stack. */
 const maxDepth = 1000;
 
 export class JsonSyntaxError extends Error {
@@ -14,7 +14,7 @@ export class JsonSyntaxError extends Error {
 
 interface ParsedJson {
   value: unknown;
-  /** Paths of fields that occur twice in one object; the last one counts. */
+  /** Paths of fields that occur more than once in one object. The last value wins. */
   duplicates: string[];
 }
 

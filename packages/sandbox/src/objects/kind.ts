@@ -1,6 +1,6 @@
 /**
- * What a kind is. A new one is a declaration of this shape in this folder, and a line in index.ts: everything else
- * (verbs, watch, patches, discovery, OpenAPI, tables, RBAC) follows from it and from the type in gen/types.json.
+ * The declaration of a kind. To add a kind, declare it in kinds/ and list it in kinds.ts. Everything else (verbs,
+ * watch, patches, discovery, OpenAPI, tables, RBAC) follows from the declaration and from the type in gen/types.json.
  */
 import type { NameRule } from "./name-rules.ts";
 import type { ApiObject, JsonObject } from "./object.ts";
@@ -11,10 +11,10 @@ export interface Column {
   /** @default "string" */
   type?: "string" | "integer" | "boolean" | "date";
   format?: string;
-  /** 1: only with `-o wide`. @default 0 */
+  /** 1 shows the column only with `-o wide`. @default 0 */
   priority?: number;
   description?: string;
-  /** `age` turns a time into what kubectl prints for it. */
+  /** `age` formats the age of a time as kubectl does. */
   cell(object: ApiObject, age: (time: unknown) => string): unknown;
 }
 
@@ -31,27 +31,29 @@ export interface Kind {
   type: string;
   /** Keys are /registry/<storage>/[namespace/]name. */
   storage: string;
-  /** What a name may be. */
+  /** Rule for names. */
   name: NameRule;
-  /** Whether a PUT of an object that is not there creates it. @default false */
+  /** Whether a PUT creates an object that does not exist. @default false */
   createOnUpdate?: boolean;
-  /** Whether a PUT may leave the resourceVersion out. @default true */
+  /** Whether a PUT may omit the resourceVersion. @default true */
   unconditionalUpdate?: boolean;
-  /** Whether spec and status are written through different paths. @default false */
+  /** Whether the kind has a status subresource. @default false */
   status?: boolean;
   /** Whether metadata.generation counts changes of the spec. @default false */
   generation?: boolean;
-  /** Sent with every answer, where clients should use something else. */
+  /** Deprecation warning to send with every response. */
   warning?: string;
   columns: Column[];
-  /** Fields that a field selector may name, besides metadata.name and metadata.namespace. */
+  /** Fields that field selectors can use, besides metadata.name and metadata.namespace. */
   selectable?: Record<string, (object: ApiObject) => string>;
-  /** Fills in what was left out. `old` is absent on create. */
+  /** Fills in defaults. `old` is undefined on create. */
   defaults?(object: ApiObject, old: ApiObject | undefined): ApiObject;
   validate?(object: ApiObject, old: ApiObject | undefined): FieldError[];
-  /** Seconds that a deleted object stays, so that its node can stop it; 0 to remove it at once. */
+  /**
+   * Seconds between the deletion of an object and its removal, so that a node can stop it. 0 removes it immediately.
+   */
   graceSeconds?(object: ApiObject, asked: number | undefined): number;
-  /** Another version of objects that are stored in the form of another kind. */
+  /** Converts from and to the stored form, for a kind whose objects are stored as another kind. */
   convert?: { fromStored(object: ApiObject): ApiObject; toStored(object: ApiObject): ApiObject };
 }
 
@@ -84,7 +86,7 @@ export const ageColumn: Column = {
   cell: (object, age) => age(object.metadata.creationTimestamp),
 };
 
-/** Reads a field as an object, so that the fields below it can be asked for. */
+/** Reads a field as an object. Returns an empty object if it is not set. */
 export const section = (object: ApiObject, name: string) => (object[name] ?? {}) as JsonObject;
 
 export const joined = (values: unknown[]) => (values.length > 0 ? values.join(",") : "<none>");

@@ -1,6 +1,4 @@
-/**
- * What the conformance suite cannot ask of a bare kube-apiserver: kinds that are off by default there, and pods on nodes.
- */
+/** Tests that a bare kube-apiserver cannot run: kinds that are disabled by default, and pods on nodes. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
 import { type Body, send } from "../testing/client.ts";
@@ -13,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-test("every kind has its type, and a name that is its own", () => {
+test("every kind has a type and a unique name", () => {
   expect(kinds.filter(({ type }) => allTypes()[type] === undefined)).toEqual([]);
   const names = kinds.map(({ group, plural }) => `${plural}.${group}`);
   expect(new Set(names).size).toBe(names.length);
@@ -23,7 +21,7 @@ const candidatesPath = "/apis/coordination.k8s.io/v1beta1/namespaces/default/lea
 const candidate = (name: string, spec: Body) =>
   send(sandbox, "POST", candidatesPath, { metadata: { name }, spec });
 
-test("a LeaseCandidate is taken as it should be", async () => {
+test("a valid LeaseCandidate is stored", async () => {
   const spec = {
     leaseName: "l",
     binaryVersion: "1.36.0",
@@ -59,7 +57,7 @@ test.each([
   for (const problem of problems) expect(body.message).toContain(problem);
 });
 
-test("a pod on a node stays until its node has stopped it, any other goes at once", async () => {
+test("a pod on a node is kept until the node has stopped it; any other pod is removed immediately", async () => {
   const pods = "/api/v1/namespaces/default/pods";
   const pod = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }] } });
   await send(sandbox, "POST", pods, pod("loose"));
@@ -78,7 +76,7 @@ test("a pod on a node stays until its node has stopped it, any other goes at onc
   expect((await send(sandbox, "GET", `${pods}/bound`)).status).toBe(404);
 });
 
-test("a pod needs its ServiceAccount", async () => {
+test("a pod needs an existing ServiceAccount", async () => {
   const spec = { serviceAccountName: "nobody", containers: [{ name: "c", image: "i" }] };
   const { status, body } = await send(sandbox, "POST", "/api/v1/namespaces/default/pods", {
     metadata: { name: "p" },

@@ -1,6 +1,4 @@
-/**
- * Label selectors: the text form of a query (`a=b,c!=d,e in (f,g),!h`) and the form of a field (matchLabels).
- */
+/** Label selectors in both forms: text in a query (`a=b,c!=d,e in (f,g),!h`), and fields of an object (matchLabels). */
 import { isLabelValue, isQualifiedName } from "./name-rules.ts";
 import { quote } from "./quote.ts";
 import { badRequest } from "./status.ts";
@@ -79,15 +77,15 @@ export function parseLabelSelector(text: string): LabelTest {
       continue;
     }
     parts = take(presentPattern);
-    if (!parts) throw badRequest(unparsable(rest, rest !== text));
+    if (!parts) throw badRequest(parseErrorMessage(rest, rest !== text));
     const [key] = parts as [string];
     tests.push((labels) => has(labels, key));
   }
   return (labels) => tests.every((test) => test(labels));
 }
 
-/** What is wrong with what is left of a selector, in the words of Kubernetes' parser. */
-function unparsable(rest: string, behindComma: boolean): string {
+/** The error message for the rest of a selector that cannot be parsed, in the wording of Kubernetes. */
+function parseErrorMessage(rest: string, afterComma: boolean): string {
   const [, second] = /^\s*[^\s,!=()<>]+\s+([^\s,!=()<>]+)/.exec(rest) ?? [];
   const [, extra] = /^\s*[^\s,!=()<>]+\s*(?:==|=|!=)\s*[^\s,!=()<>]*\s+([^\s,]+)/.exec(rest) ?? [];
   if (second === "in" || second === "notin")
@@ -95,7 +93,7 @@ function unparsable(rest: string, behindComma: boolean): string {
   if (second) return `unable to parse requirement: found '${second}', expected: in, notin, =, ==, !=, gt, lt`;
   if (extra) return `found '${extra}', expected: ',' or 'end of string'`;
   const found = rest.trim().slice(0, 1);
-  return behindComma && found === ","
+  return afterComma && found === ","
     ? "found ',', expected: identifier after ','"
     : `found '${found}', expected: !, identifier, or 'end of string'`;
 }

@@ -1,6 +1,4 @@
-/**
- * What names, labels and keys may look like, with the wording of k8s.io/apimachinery. Each rule returns what is wrong.
- */
+/** Rules for names, labels and keys. Each rule returns its problems, in the wording of k8s.io/apimachinery. */
 
 export type NameRule = (name: string, prefix?: boolean) => string[];
 
@@ -22,7 +20,7 @@ const labelPattern = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
 const qualifiedPattern = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
-/** A prefix gets random letters behind it, so it may end in a dash. */
+/** A generateName may end in a dash, because letters are appended to it. */
 const masked = (name: string, prefix?: boolean) =>
   prefix && name.length > 1 && name.endsWith("-") ? `${name.slice(0, -1)}a` : name;
 
@@ -49,7 +47,7 @@ export const isDnsLabel: NameRule = (name, prefix) => [
       )),
 ];
 
-/** The least that every name has to be, since it becomes part of a path. */
+/** The minimal rule for all names: a name is a segment of a path. */
 export const isPathSegment: NameRule = (name, prefix) => {
   if (!prefix && (name === "." || name === "..")) return [`may not be '${name}'`];
   return ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
@@ -77,7 +75,7 @@ export const isConfigMapKey: NameRule = (key) => [
 const qualifiedMessage =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/** Keys of labels and annotations, finalizers: `name` or `dns.subdomain/name`. */
+/** Keys of labels and annotations, and finalizers: `name` or `dns.subdomain/name`. */
 export function isQualifiedName(key: string): string[] {
   const parts = key.split("/");
   const examples = ["MyName", "my.name", "123-abc"];

@@ -1,6 +1,6 @@
 /**
- * The shape that all API objects share. Objects are treated as immutable from the moment they are stored: whoever
- * wants another one makes a copy, which is what allows the store, its history and all watchers to share them.
+ * The shape that all API objects share. Stored objects are immutable: to change one, make a copy. That is why the
+ * store, its history and all watchers can share them.
  */
 
 export type JsonObject = { [key: string]: unknown };
@@ -52,7 +52,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a key that may come from outside: assigning `__proto__` would change the prototype instead. */
+/** Sets a key that may come from a client. A plain assignment to `__proto__` would change the prototype. */
 export function put(target: JsonObject, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
@@ -61,7 +61,7 @@ export function put(target: JsonObject, key: string, value: unknown): void {
   }
 }
 
-/** Reads a path of fields; undefined as soon as one of them is not there. */
+/** Reads a path of fields. Undefined if one of them is not set. */
 export function at(value: unknown, ...path: string[]): unknown {
   let current = value;
   for (const key of path) {
@@ -71,7 +71,7 @@ export function at(value: unknown, ...path: string[]): unknown {
   return current;
 }
 
-/** Equality of JSON values; a field that is undefined counts as absent. */
+/** Compares JSON values. An undefined field equals an absent one. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) || Array.isArray(b)) {
@@ -85,7 +85,7 @@ export function equal(a: unknown, b: unknown): boolean {
   return keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
 }
 
-/** A copy with another metadata, in the order in which Kubernetes prints objects. */
+/** A copy with changed metadata, with its fields in the order of Kubernetes. Undefined removes a field. */
 export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): ApiObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const merged: JsonObject = { ...metadata, ...change };
@@ -93,5 +93,5 @@ export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): Ap
   return { kind, apiVersion, metadata: merged, ...rest };
 }
 
-/** A value for a message. Not String(): what a client sends may have a toString of its own. */
+/** A value as text for a message. String() is not safe: a value from a client can have its own toString. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

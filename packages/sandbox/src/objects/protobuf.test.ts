@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readProtobuf } from "./protobuf.ts";
 
-/** One field of the wire format: a number in a varint, or bytes with their length. */
+/** Encodes one field of the wire format: a varint, or bytes with their length. */
 function field(number: number, value: number | string | Buffer): Buffer {
   const varint = (rest: number): number[] =>
     rest < 0x80 ? [rest] : [(rest & 0x7f) | 0x80, ...varint(Math.floor(rest / 128))];
@@ -13,7 +13,7 @@ const message = (...fields: Buffer[]) => Buffer.concat(fields);
 const envelope = (apiVersion: string, kind: string, raw: Buffer) =>
   message(Buffer.from("k8s\0"), field(1, message(field(1, apiVersion), field(2, kind))), field(2, raw));
 
-test("a Lease with its times", () => {
+test("reads a Lease and its times", () => {
   const time = message(field(1, 1_700_000_000), field(2, 123_456_000));
   const spec = message(field(1, "me"), field(2, 15), field(4, time));
   const metadata = message(field(1, "a"), field(11, message(field(1, "app"), field(2, "web"))));
@@ -26,7 +26,7 @@ test("a Lease with its times", () => {
   });
 });
 
-test("what JSON shows flat is flat, and what it shows as a list is a list", () => {
+test("embedded structs become flat, and wrapped lists become lists", () => {
   const source = message(field(19, message(field(1, message(field(1, "settings"))))));
   const volume = message(field(1, "v"), field(2, source));
   const pod = message(field(2, message(field(1, volume), field(1, message(field(1, "w"))))));
@@ -43,7 +43,7 @@ test("what JSON shows flat is flat, and what it shows as a list is a list", () =
   });
 });
 
-test("bytes that are no protobuf, or end too early, are refused", () => {
+test("invalid and truncated protobuf is rejected", () => {
   expect(() => readProtobuf(Buffer.from("{}"), () => "api.core.v1.Pod")).toThrow("expected prefix");
   expect(() => readProtobuf(Buffer.from("k8s\0\x0a\x7f"), () => "api.core.v1.Pod")).toThrow("unexpected EOF");
 });

@@ -1,6 +1,6 @@
 /**
- * Reads the protobuf bodies that Go clients send (kubectl create, controller-runtime) into the JSON that they stand
- * for. Only reading: every such client takes JSON for an answer.
+ * Converts the protobuf bodies that Go clients send (kubectl create, controller-runtime) to JSON. Responses are never
+ * protobuf, because all of these clients accept JSON too.
  */
 import { readFileSync } from "node:fs";
 import { type JsonObject, put } from "./object.ts";
@@ -10,7 +10,7 @@ export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
 
-/** Before every body: "k8s" and a zero byte. */
+/** Every body begins with "k8s" and a zero byte. */
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** Deeper than any kind needs. */
 const maxDepth = 100;
@@ -26,7 +26,7 @@ function fieldsOf(message: string): Fields {
   return messages[message] ?? {};
 }
 
-/** `typeFor` names the type of what is inside the envelope, by its apiVersion and kind. */
+/** `typeFor` returns the type of the enveloped object, by its apiVersion and kind. */
 export function readProtobuf(
   bytes: Buffer,
   typeFor: (apiVersion: string, kind: string) => string,
@@ -61,7 +61,7 @@ function readMessage(bytes: Buffer, message: string, schema: Schema, depth: numb
     const type = declared.replace(/^(\[\]|\{\})/, "");
     const property = schema.properties?.[name];
     if (property === undefined) {
-      // A struct that JSON shows as part of the one around it.
+      // An embedded struct: in JSON its fields are fields of the enclosing struct.
       if (wire.bytes && !scalars.includes(type))
         Object.assign(out, readMessage(wire.bytes, type, schema, depth + 1));
     } else if (declared.startsWith("{}")) {
@@ -129,7 +129,7 @@ function readValue(wire: Wire, type: string, property: Schema, depth: number): u
       return JSON.parse(part(1)?.bytes?.toString() || "{}");
   }
   const schema = resolve(property);
-  // A list that protobuf had to wrap into a message of its own.
+  // A list as a map value: protobuf wraps it in a message.
   if (schema.type === "array") return parts.map((field) => readValue(field, "string", {}, depth));
   return readMessage(bytes, type, schema, depth + 1);
 }
@@ -142,9 +142,9 @@ function printTime(seconds: bigint, nanos: bigint, micro: boolean): string {
 
 interface Wire {
   number: number;
-  /** Of a varint. */
+  /** The value of a varint. */
   value: bigint;
-  /** Of everything else. */
+  /** The value of all other wire types. */
   bytes: Buffer | undefined;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Text in the quotes of Go's %q, which Kubernetes puts around everything that a client sent. Whatever comes in, what
- * comes out can be printed, and can stand in a header.
+ * Quotes text like Go's %q, as Kubernetes does with all text from clients. The result is always printable and can be
+ * used in a header.
  *
- * Which characters can be printed is decided by the Unicode version of this Node, so that a character younger than
- * the API server's Go may be shown where the API server shows its number.
+ * The Unicode version of Node decides which characters are printable. It can print a new character that the API
+ * server still escapes.
  */
 
-/** Letters, marks, numbers, punctuation, symbols and the plain space: what unicode.IsPrint lets through. */
+/** Same as Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
 export const isPrintable = (character: string) => printable.test(character);
@@ -27,7 +27,7 @@ export function quote(text: string): string {
   return `"${[...text].map(escapeCharacter).join("")}"`;
 }
 
-/** As encoding/json shows where it stopped: one byte, as if it were a character, between single quotes. */
+/** Quotes one byte as a character in single quotes, as encoding/json does in syntax errors. */
 export function quoteByte(byte: number): string {
   const character = String.fromCharCode(byte);
   if (character === "'") return "'\\''";
@@ -39,7 +39,7 @@ function escapeCharacter(character: string): string {
   const known = named[character];
   if (known !== undefined) return known;
   const code = character.codePointAt(0) as number;
-  // Half of a surrogate pair is no character; Go reads it as this one.
+  // Go replaces half of a surrogate pair with U+FFFD.
   if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
   if (isPrintable(character)) return character;
   if (code < 0x80) return `\\x${hex(code, 2)}`;

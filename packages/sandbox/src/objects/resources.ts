@@ -1,4 +1,7 @@
-/** All resources that the API serves: stored kinds, their subresources, and reviews. Data only; registry/ holds the handlers. */
+/**
+ * All resources that the API serves: stored kinds, their subresources, and reviews. Data only; registry/ holds the
+ * handlers.
+ */
 import { apiVersion as apiVersionOf, type Kind } from "./kind.ts";
 import { serviceAccount } from "./kinds/config.ts";
 import { namespace } from "./kinds/namespace.ts";

@@ -1,6 +1,6 @@
 /**
- * The types of Kubernetes, as its own OpenAPI describes them (gen/types.json, made by scripts/generate-schema.mjs):
- * what fields there are, their defaults, and how lists merge. Read on first use, since start-up must not pay for it.
+ * The types of Kubernetes, from its OpenAPI documents: fields, defaults, and how lists are merged. They are in
+ * gen/types.json, which scripts/generate-schema.mjs generates. The file is read on first use, to keep the start fast.
  */
 import { readFileSync } from "node:fs";
 
@@ -15,7 +15,7 @@ export interface Schema {
   additionalProperties?: Schema;
   items?: Schema;
   oneOf?: Schema[];
-  /** Whether an empty value is kept, as of `holderIdentity: ""`. Of other scalars Kubernetes leaves it out. */
+  /** Whether an empty value is kept, as in `holderIdentity: ""`. Kubernetes omits empty values of other scalars. */
   pointer?: boolean;
   "x-kubernetes-list-type"?: "atomic" | "set" | "map";
   "x-kubernetes-list-map-keys"?: string[];
@@ -37,7 +37,7 @@ function file(): SchemaFile {
   return loaded;
 }
 
-/** The release of Kubernetes that the types are from. */
+/** The Kubernetes release of the types. */
 export const kubernetesRelease = "v1.36.3";
 
 export function allTypes(): Record<string, Schema> {
@@ -49,14 +49,14 @@ export function readDescriptions(): Record<string, Record<string, string>> {
   return JSON.parse(readFileSync(new URL("../../gen/descriptions.json", import.meta.url), "utf8"));
 }
 
-/** A type by its name, e.g. `api.coordination.v1.Lease`. */
+/** Finds a type by its name, for example `api.coordination.v1.Lease`. */
 export function typeNamed(name: string): Schema {
   const schema = file().types[name];
   if (schema === undefined) throw new Error(`no type ${name} in gen/types.json`);
   return schema;
 }
 
-/** Follows a reference. What stands beside it (list type, default) is about the field, not the type. */
+/** Follows a reference. Properties beside the reference (list type, default) belong to the field, not to the type. */
 export function resolve(schema: Schema): Schema {
   return schema.$ref ? typeNamed(schema.$ref) : schema;
 }

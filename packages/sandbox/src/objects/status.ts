@@ -1,6 +1,6 @@
 /**
- * What the API answers when it refuses, in the API's own words. An ApiError is thrown anywhere on the request path
- * and becomes a Status body; users of the library never see one.
+ * The errors of the API, in the wording of kube-apiserver. An ApiError thrown while a request is handled becomes the
+ * Status in the response. Users of the library never see an ApiError.
  */
 import { quote } from "./quote.ts";
 
@@ -49,7 +49,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Names the resource an error is about. */
+/** The resource that an error is about. */
 export interface Subject {
   group: string;
   /** Plural, as in the path. */
@@ -127,7 +127,7 @@ export const tooLarge = (limitBytes: number) =>
 
 export const unsupportedMediaType = (message: string) => new ApiError(415, "UnsupportedMediaType", message);
 
-/** The objects to be invalid are named by kind, not by resource: `Lease.coordination.k8s.io "x" is invalid`. */
+/** Names the object by kind, not by resource: `Lease.coordination.k8s.io "x" is invalid`. */
 export function invalid(
   subject: { group: string; kind: string; name: string },
   causes: FieldError[],
@@ -143,7 +143,7 @@ export function invalid(
   });
 }
 
-/** One thing wrong with one field, worded as in k8s.io/apimachinery/pkg/util/validation/field. */
+/** A problem with one field, in the wording of k8s.io/apimachinery/pkg/util/validation/field. */
 export interface FieldError {
   reason: string;
   message: string;

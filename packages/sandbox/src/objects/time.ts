@@ -1,6 +1,6 @@
 /**
- * The two time types of the API. Time has whole seconds; MicroTime has exactly six decimals, and the API refuses any
- * other number of them. The wording of a refusal is that of Go's time.Parse.
+ * The two time types of the API. Time has whole seconds. MicroTime has exactly six decimals, and the API rejects any
+ * other number. Error messages have the wording of Go's time.Parse.
  */
 
 const secondsLayout = "2006-01-02T15:04:05Z07:00";
@@ -69,7 +69,7 @@ export class TimeError extends Error {
   override readonly name = "TimeError";
 }
 
-/** Go's time has quotes of its own: what is not ASCII is shown byte by byte. */
+/** Go's time package quotes differently: it shows characters outside ASCII byte by byte. */
 const quote = (text: string) => `"${[...Buffer.from(text)].map(showByte).join("")}"`;
 
 function showByte(byte: number): string {

@@ -1,4 +1,4 @@
-/** Rules for metadata, the same for every kind. */
+/** Validation of metadata, which is the same for every kind. */
 import { isDnsLabel, isLabelValue, isPathSegment, isQualifiedName, type NameRule } from "./name-rules.ts";
 import { equal, type ObjectMeta } from "./object.ts";
 import { quote } from "./quote.ts";

@@ -1,15 +1,13 @@
-/**
- * Fourth step of a write: is the object a valid one? Every problem is reported at once, in the API's own words.
- */
+/** Validates an object before it is written. It reports all problems at once. */
 import type { Kind } from "./kind.ts";
 import { isPathSegment } from "./name-rules.ts";
 import type { ApiObject } from "./object.ts";
 import { invalid } from "./status.ts";
 import { validateMetadata, validateMetadataUpdate } from "./validate-metadata.ts";
 
-/** `old` is absent on create. */
+/** `old` is undefined on create. */
 export function validate(kind: Kind, object: ApiObject, old: ApiObject | undefined): void {
-  // A name that is there was valid once, perhaps under other rules: an update does not judge it again.
+  // An update does not validate the name again: it was valid when the object was created, perhaps under other rules.
   const rules = { namespaced: kind.namespaced, name: old ? isPathSegment : kind.name };
   const errors = [
     ...validateMetadata(object.metadata, rules),

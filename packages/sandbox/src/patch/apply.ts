@@ -1,6 +1,6 @@
 /**
- * Server-side apply: the client sends the fields that it wants to own. They are laid over the object; fields that it
- * owned and no longer sends go; fields of others are a conflict, unless forced.
+ * Server-side apply: the client sends the fields that it wants to own, and they are merged into the object. Fields that
+ * the client owned and no longer sends are removed. Changing a field of another manager is a conflict, unless forced.
  */
 import { apiVersion } from "../objects/kind.ts";
 import { type ApiObject, withMetadata } from "../objects/object.ts";

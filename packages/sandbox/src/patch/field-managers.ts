@@ -1,9 +1,9 @@
-/** Who owns which field of an object: metadata.managedFields, read and written. */
+/** Reads and writes metadata.managedFields, which says who owns which field of an object. */
 import type { Kind } from "../objects/kind.ts";
 import type { ManagedFieldsEntry } from "../objects/object.ts";
 import { FieldSet } from "./field-set.ts";
 
-/** A write, as far as field ownership depends on it. */
+/** The properties of a write that decide about field ownership. */
 export interface FieldsWrite {
   kind: Kind;
   /** The subresource in the path; empty for the object itself. */
@@ -34,7 +34,7 @@ export function readManagers(entries: ManagedFieldsEntry[] | undefined): Manager
     }));
 }
 
-/** In the order of Kubernetes: those who applied first, then by time. */
+/** Entries are in the order of Kubernetes: Apply before Update, then by time. */
 export function writeManagers(managers: Manager[]): ManagedFieldsEntry[] {
   const rank = ({ operation, time, manager, apiVersion, subresource }: Manager) =>
     [operation, time, manager, apiVersion, subresource].join("\u0000");
@@ -52,8 +52,8 @@ export function writeManagers(managers: Manager[]): ManagedFieldsEntry[] {
     }));
 }
 
-/** Nobody owns these: they are the server's, or say which object it is. */
-const nobodysFields = FieldSet.parse({
+/** Fields without an owner: the server sets them, or they identify the object. */
+const unownedFields = FieldSet.parse({
   "f:apiVersion": {},
   "f:kind": {},
   "f:metadata": {
@@ -72,12 +72,12 @@ const nobodysFields = FieldSet.parse({
 });
 const statusFields = FieldSet.parse({ "f:status": {} });
 
-/** Leaves out what nobody owns, and what this path does not write. */
+/** Removes the fields that have no owner, and the fields that a write to this subresource does not change. */
 export function ownable(fields: FieldSet, separateStatus: boolean, subresource: string): FieldSet {
-  const metadata = fields.difference(nobodysFields);
+  const metadata = fields.difference(unownedFields);
   metadata.member = false;
   const own = metadata.children.get("f:metadata");
-  for (const element of nobodysFields.children.get("f:metadata")?.children.keys() ?? [])
+  for (const element of unownedFields.children.get("f:metadata")?.children.keys() ?? [])
     own?.children.delete(element);
   if (own?.isEmpty) metadata.children.delete("f:metadata");
   if (!separateStatus) return metadata;

@@ -1,6 +1,6 @@
 /**
- * Sets of fields, in the notation of metadata.managedFields: `f:name` is a field, `k:{"name":"x"}` an item of a list by
- * its keys, `v:"x"` a member of a set. A node may be in the set itself ("."), or only lead to others that are.
+ * Sets of fields, in the notation of metadata.managedFields: `f:name` is a field, `k:{"name":"x"}` is the list item
+ * with these keys, and `v:"x"` is a member of a set. A node can be a member itself ("."), or only contain members.
  */
 import { isObject, type JsonObject } from "../objects/object.ts";
 
@@ -16,12 +16,12 @@ export class FieldSet {
       if (element === ".") set.member = true;
       else set.children.set(element, FieldSet.parse(below));
     }
-    // A field with nothing below it is there because of itself.
+    // A field without children is a member itself.
     for (const child of set.children.values()) if (child.children.size === 0) child.member = true;
     return set;
   }
 
-  /** The notation of fieldsV1. */
+  /** The form of fieldsV1. */
   toJson(): JsonObject {
     const out: JsonObject = {};
     if (this.member && this.children.size > 0) out["."] = {};
@@ -42,7 +42,7 @@ export class FieldSet {
     return this.#combine(other, (a, b) => a && b, false);
   }
 
-  /** What is here and not there. A field there takes away what is below it here too, if `deep`. */
+  /** The fields that are not in `other`. If `deep`, a member of `other` also removes everything below it. */
   difference(other: FieldSet, deep = false): FieldSet {
     const out = new FieldSet();
     if (deep && other.member) return out;
@@ -59,7 +59,7 @@ export class FieldSet {
     return this.difference(other).isEmpty && other.difference(this).isEmpty;
   }
 
-  /** Paths of the members, as a person reads them: `.spec.containers[name="x"].image`. */
+  /** Readable paths of the members: `.spec.containers[name="x"].image`. */
   paths(path = ""): string[] {
     const own = this.member && path !== "" ? [path] : [];
     const elements = [...this.children.keys()].sort();

@@ -4,7 +4,7 @@ import { applyPatch } from "rfc6902";
 import { ApiError, badRequest } from "../objects/status.ts";
 
 const knownOperations = ["add", "remove", "replace", "move", "copy", "test"];
-/** As the API server. */
+/** The limit of the API server. */
 const maxOperations = 10_000;
 
 export function jsonPatch(target: unknown, patch: unknown): unknown {
@@ -17,10 +17,10 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
     const why = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`;
     throw new ApiError(413, "RequestEntityTooLarge", why);
   }
-  // Below a root of its own, so that a patch of the whole document ("") needs no special case.
+  // Wrapped in a root, so that a patch of the whole document (path "") needs no special case.
   const holder = { root: structuredClone(target) };
   for (const operation of patch as Operation[]) {
-    if (!applies(holder, operation)) {
+    if (!applyOperation(holder, operation)) {
       const text = "the server rejected our request due to an error in our request";
       throw new ApiError(422, "Invalid", text, {});
     }
@@ -28,7 +28,7 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
   return holder.root;
 }
 
-function applies(holder: { root: unknown }, operation: Operation): boolean {
+function applyOperation(holder: { root: unknown }, operation: Operation): boolean {
   const { op, path, from } = (operation ?? {}) as { op?: string; path?: unknown; from?: unknown };
   if (!knownOperations.includes(op ?? "") || typeof path !== "string") return false;
   const below = {

@@ -1,4 +1,4 @@
-/** JSON merge patch, RFC 7396: objects are merged, null deletes, everything else replaces. */
+/** JSON merge patch, RFC 7396: objects are merged, null deletes a field, any other value replaces it. */
 import { isObject, type JsonObject, put } from "../objects/object.ts";
 
 export function mergePatch(target: unknown, patch: unknown): unknown {

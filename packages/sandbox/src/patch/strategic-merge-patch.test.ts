@@ -7,7 +7,7 @@ const containers = (...names: string[]) => ({
   spec: { containers: names.map((name) => ({ name, image: name })) },
 });
 
-test("the order of a list can be set", () => {
+test("$setElementOrder sets the order of a list", () => {
   const patch = {
     spec: {
       "$setElementOrder/containers": [{ name: "b" }, { name: "a" }],
@@ -24,7 +24,7 @@ test("the order of a list can be set", () => {
   });
 });
 
-test("keys that are not retained go", () => {
+test("$retainKeys removes all other keys", () => {
   const target = { spec: { volumes: [{ name: "v", emptyDir: {} }] } };
   const patch = {
     spec: { volumes: [{ name: "v", $retainKeys: ["name", "configMap"], configMap: { name: "c" } }] },
@@ -34,7 +34,7 @@ test("keys that are not retained go", () => {
   });
 });
 
-test("an item without its key is refused", () => {
+test("an item without its merge key is rejected", () => {
   expect(() => strategicMergePatch(containers("a"), { spec: { containers: [{ image: "x" }] } }, pod)).toThrow(
     "does not contain declared merge key: name",
   );

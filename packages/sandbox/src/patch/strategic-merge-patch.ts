@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch, Kubernetes' own: like a merge patch, but lists whose type says so are merged by a key, and
- * directives ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…) say what a merge cannot.
+ * Strategic merge patch, the format of Kubernetes. It is a merge patch that merges lists by key if their type says
+ * so, and supports directives: $patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/….
  */
 import { equal, isObject, type JsonObject, put } from "../objects/object.ts";
 import { resolve, type Schema } from "../objects/schema.ts";
@@ -15,7 +15,7 @@ export function strategicMergePatch(target: unknown, patch: unknown, schema: Sch
 }
 
 function mergeObjects(target: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
-  if (patch.$patch === "replace") return clean(patch, schema) as JsonObject;
+  if (patch.$patch === "replace") return withoutDirectives(patch, schema) as JsonObject;
   if (patch.$patch === "delete") return {};
   const out: JsonObject = { ...target };
   if (Array.isArray(patch.$retainKeys)) {
@@ -47,11 +47,11 @@ function mergeField(target: unknown, patch: unknown, field: Schema): unknown {
   if (isObject(patch)) {
     const replaces = (field["x-kubernetes-patch-strategy"] ?? "").split(",").includes("replace");
     return replaces
-      ? clean(patch, resolve(field))
+      ? withoutDirectives(patch, resolve(field))
       : mergeObjects(isObject(target) ? target : {}, patch, resolve(field));
   }
   if (!Array.isArray(patch)) return patch;
-  if (!merges(field)) return patch.map((item) => clean(item, resolve(field.items ?? {})));
+  if (!merges(field)) return patch.map((item) => withoutDirectives(item, resolve(field.items ?? {})));
   const present = Array.isArray(target) ? target : [];
   const key = field["x-kubernetes-patch-merge-key"];
   if (!key) return [...patch, ...present.filter((item) => !patch.some((other) => equal(other, item)))];
@@ -71,7 +71,7 @@ function mergeList(present: unknown[], patch: JsonObject[], key: string, items: 
     if (item.$patch === "delete") {
       if (index >= 0) out.splice(index, 1);
     } else if (index >= 0) out[index] = mergeObjects(out[index] as JsonObject, item, items);
-    else out.push(clean(item, items) as JsonObject);
+    else out.push(withoutDirectives(item, items) as JsonObject);
   }
   return out;
 }
@@ -81,7 +81,7 @@ function removeFrom(out: JsonObject, name: string, values: unknown[]): void {
   out[name] = (out[name] as unknown[]).filter((item) => !values.some((value) => equal(value, item)));
 }
 
-/** Items that the order names come in that order; the others stay behind the one they were behind. */
+/** Sorts a list by the given order. Items that it does not name keep their place after the item before them. */
 function order(out: JsonObject, name: string, wanted: unknown[], field: Schema): void {
   const list = out[name];
   if (!Array.isArray(list)) return;
@@ -103,9 +103,9 @@ function order(out: JsonObject, name: string, wanted: unknown[], field: Schema):
   out[name] = result;
 }
 
-/** A new value must not carry directives or nulls into the object. */
-function clean(value: unknown, schema: Schema): unknown {
-  if (Array.isArray(value)) return value.map((item) => clean(item, schema));
+/** Removes directives and nulls from a new value. */
+function withoutDirectives(value: unknown, schema: Schema): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutDirectives(item, schema));
   if (!isObject(value)) return value;
   return mergeObjects(
     {},

@@ -1,6 +1,6 @@
 /**
- * Keeps metadata.managedFields through creates, updates and patches other than apply: who changes a field owns it, and
- * alone. Without this, server-side apply could not tell whose value it would overwrite.
+ * Updates metadata.managedFields after a create, an update or a patch other than apply: the manager that changes a
+ * field becomes its only owner. Server-side apply needs this to detect conflicts.
  */
 import { decode } from "../objects/decode.ts";
 import { apiVersion } from "../objects/kind.ts";
@@ -11,7 +11,7 @@ import { type FieldsWrite, type Manager, ownable, readManagers, writeManagers } 
 import { FieldSet } from "./field-set.ts";
 import { compare } from "./typed-objects.ts";
 
-/** `recordedSubresource` names the subresource of the owner; `subresource` decides which fields the write may own. */
+/** `subresource` decides which fields the write can own. `recordedSubresource` is recorded with the owner. */
 export function trackFields(
   {
     kind,
@@ -24,7 +24,7 @@ export function trackFields(
   old: ApiObject | undefined,
 ): ApiObject {
   const given = object.metadata.managedFields;
-  // A list with one empty entry is how a client asks to forget all owners.
+  // A client removes all owners by sending a list with one empty entry.
   if (given?.length === 1 && Object.keys(given[0] as object).length === 0)
     return withEntries(object, undefined);
   const schema = typeNamed(kind.type);

@@ -10,7 +10,7 @@ const configMap = fc.record({
   metadata: fc.record({ finalizers: fc.uniqueArray(fc.constantFrom("x", "y", "z"), { minLength: 1 }) }),
 });
 
-test("written and read again they are the same", () => {
+test("field sets survive a round trip through JSON", () => {
   fc.assert(
     fc.property(configMap, (object) => {
       const set = fieldsOf(object, schema);
@@ -19,7 +19,7 @@ test("written and read again they are the same", () => {
   );
 });
 
-test("union, intersection and difference fit together", () => {
+test("union, intersection and difference of field sets are consistent", () => {
   fc.assert(
     fc.property(configMap, configMap, (one, two) => {
       const a = fieldsOf(one, schema);
@@ -30,7 +30,7 @@ test("union, intersection and difference fit together", () => {
   );
 });
 
-test("what is merged over an object has its own values there, and nothing else changed", () => {
+test("a merge sets the applied fields and changes no others", () => {
   fc.assert(
     fc.property(configMap, configMap, (live, applied) => {
       const merged = merge(live, applied, schema);

@@ -1,12 +1,12 @@
 /**
- * Objects seen through their type: which fields they have, how two differ, how one is merged into another. Lists are
- * merged by key, united or replaced as the type says (x-kubernetes-list-type). Follows structured-merge-diff.
+ * Lists, compares and merges the fields of objects according to their type. The type decides whether a list is merged
+ * by key, merged as a set, or replaced (x-kubernetes-list-type). Follows structured-merge-diff.
  */
 import { equal, isObject, type JsonObject, put } from "../objects/object.ts";
 import { resolve, type Schema } from "../objects/schema.ts";
 import { FieldSet } from "./field-set.ts";
 
-/** How a field is taken apart. Anything else is one value. */
+/** How a field is divided into parts. An "atom" is a single value. */
 type Shape =
   | { type: "fields"; below(key: string): Schema | undefined; always(key: string): boolean }
   | { type: "keyed"; keys: string[]; items: Schema }
@@ -38,7 +38,7 @@ function shapeOf(field: Schema): Shape {
   return { type: "atom" };
 }
 
-/** A key that an item leaves out has its default, as in `protocol` of a port. */
+/** A key that an item omits has its default, for example `protocol` of a port. */
 function keyElement(item: unknown, keys: string[], items: Schema): string {
   const { properties } = resolve(items);
   const pairs = [...keys]
@@ -48,7 +48,7 @@ function keyElement(item: unknown, keys: string[], items: Schema): string {
 }
 const valueElement = (value: unknown) => `v:${JSON.stringify(value)}`;
 
-/** The parts of a value by path element, in order; undefined if it is not taken apart. */
+/** The parts of a value by path element, in order. Undefined if the value is not divided. */
 function partsOf(value: unknown, shape: Shape): Map<string, unknown> | undefined {
   if (shape.type === "fields" && isObject(value)) {
     return new Map(Object.entries(value).map(([key, part]) => [`f:${key}`, part]));
@@ -114,7 +114,7 @@ function compareInto(
     else if (!equal(old, value)) changed.member = true;
     return;
   }
-  // A field that is always printed was there before it had any content.
+  // A field that is always printed counts as present even when it is empty.
   if (!before && !always) changed.member = true;
   if (!after && !always) removed.member = true;
   for (const element of new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])) {
@@ -133,7 +133,7 @@ function compareInto(
   }
 }
 
-/** Lays one object over another: what both have is taken from the second. */
+/** Merges `over` into `base`. Where both have a value, the value of `over` wins. */
 export function merge(base: unknown, over: unknown, schema: Schema): unknown {
   const shape = shapeOf(schema);
   const before = partsOf(base, shape);
@@ -150,7 +150,7 @@ export function merge(base: unknown, over: unknown, schema: Schema): unknown {
   return assemble(shape, merged);
 }
 
-/** Takes fields out of an object, and what is below them; what has something to keep below it stays. */
+/** Removes fields and everything below them. A field stays if `keep` has fields below it. */
 export function without(value: unknown, fields: FieldSet, keep: FieldSet, schema: Schema): unknown {
   const shape = shapeOf(schema);
   const parts = partsOf(value, shape);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { printAge } from "./age.ts";
 
-// As kubectl prints them: k8s.io/apimachinery/pkg/util/duration.
+// The format of kubectl: k8s.io/apimachinery/pkg/util/duration.
 test.each([
   [0, "0s"],
   [119_000, "119s"],

@@ -1,4 +1,4 @@
-/** How kubectl prints how long ago something was: two units at most, fewer digits as it gets longer. */
+/** Formats an age as kubectl does: at most two units, and less precise for greater ages. */
 
 export function printAge(ms: number): string {
   const seconds = Math.floor(ms / 1000);

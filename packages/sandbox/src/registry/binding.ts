@@ -1,4 +1,4 @@
-/** How a scheduler says where a pod runs. */
+/** POST of a Binding: a scheduler assigns a pod to a node. */
 import { keyOf } from "../objects/kind.ts";
 import { at, type JsonObject } from "../objects/object.ts";
 import { conflict, field, invalid, notFound } from "../objects/status.ts";

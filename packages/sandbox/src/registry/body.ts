@@ -1,4 +1,4 @@
-/** Reads a body into a JSON value, from JSON, YAML or protobuf. */
+/** Reads a request body in JSON, YAML or protobuf. */
 import { JsonSyntaxError, parseJson } from "../objects/json.ts";
 import { isObject } from "../objects/object.ts";
 import { ProtobufError, readProtobuf } from "../objects/protobuf.ts";
@@ -6,9 +6,9 @@ import { typeOf } from "../objects/resources.ts";
 import { badRequest, unsupportedMediaType } from "../objects/status.ts";
 import type { Context } from "./context.ts";
 
-/** As the API server: enough for any object that fits into etcd. */
+/** The limit of the API server: enough for any object that fits into etcd. */
 export const maxBodyBytes = 3 * 1024 * 1024;
-/** A manifest has no need of more; a "billion laughs" does. */
+/** Enough for any manifest, and low enough to stop a "billion laughs" attack. */
 const maxYamlAliases = 100;
 const maxYamlNodes = 1_000_000;
 
@@ -17,7 +17,7 @@ export interface Body {
   duplicates: string[];
 }
 
-/** `expected` is the kind that the path is for, to name in a refusal. */
+/** `expected` is the kind that the path requires. Error messages name it. */
 export async function readBody(context: Context, expected: string): Promise<Body> {
   const type = mediaType(context.request.headers["content-type"]);
   const read = {
@@ -41,7 +41,7 @@ async function readAs(
   bytes: Buffer,
   read: (bytes: Buffer) => Body | Promise<Body>,
 ): Promise<Body> {
-  const refuse = (why: string) =>
+  const rejection = (why: string) =>
     badRequest(
       expected === "DeleteOptions"
         ? why
@@ -56,17 +56,17 @@ async function readAs(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${goTypeMeta}`,
     );
   } catch (error) {
-    if (error instanceof BodyError) throw refuse(error.message);
+    if (error instanceof BodyError) throw rejection(error.message);
     throw error;
   }
 }
 
-/** The body cannot be read, for the reason in the message. */
+/** The body cannot be read. The message says why. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
 }
 
-/** The beginning of a body, as a refusal quotes it. */
+/** The beginning of a body, as error messages quote it. */
 function summarize(bytes: Buffer): string {
   if (bytes.length === 0) return "<empty>";
   const more = bytes.length > 30 ? " ..." : "";
@@ -104,14 +104,14 @@ export async function readYaml(bytes: Buffer): Promise<Body> {
   } catch (error) {
     throw new BodyError(`error converting YAML to JSON: yaml: ${(error as Error).message.split("\n")[0]}`);
   }
-  countNodes(value, { left: maxYamlNodes });
+  checkExpandedSize(value, { left: maxYamlNodes });
   return { value: JSON.parse(JSON.stringify(value ?? null)), duplicates: [] };
 }
 
-/** Aliases share nodes; written out they may be many more than there are bytes in the body. */
-function countNodes(value: unknown, budget: { left: number }): void {
+/** Limits the expanded size: aliases share nodes, so the expanded document can be far larger than the body. */
+function checkExpandedSize(value: unknown, budget: { left: number }): void {
   if (--budget.left < 0)
     throw new BodyError("error converting YAML to JSON: yaml: document contains excessive aliasing");
   if (typeof value === "object" && value !== null)
-    for (const child of Object.values(value)) countNodes(child, budget);
+    for (const child of Object.values(value)) checkExpandedSize(child, budget);
 }

@@ -1,5 +1,6 @@
 /**
- * From a body to an object of the kind that the path names, and the answer to fields that the kind does not have.
+ * Decodes a body as an object of the kind that the path names. Rejects, warns about or ignores unknown and duplicate
+ * fields.
  */
 import { DecodeError, decode } from "../objects/decode.ts";
 import { apiVersion, type Kind } from "../objects/kind.ts";
@@ -10,7 +11,7 @@ import { ApiError, badRequest } from "../objects/status.ts";
 import { type Body, readBody } from "./body.ts";
 import type { KindContext } from "./context.ts";
 
-/** As many as Kubernetes tells of. */
+/** The number that Kubernetes reports. */
 const maxProblems = 100;
 
 export async function decodeBody(context: KindContext, fieldValidation: string): Promise<ApiObject> {
@@ -22,9 +23,9 @@ function toObject(context: KindContext, body: Body, fieldValidation: string): Ap
   const { kind } = context;
   const raw = checkType(kind, body.value);
   const { value, unknown } = decodeAs(kind, raw);
-  // Nobody looks into what is dropped.
+  // Duplicates inside an unknown field are not reported, because the field is dropped.
   const dropped = new Set(unknown);
-  const kept = body.duplicates.filter((path) => !pathsTo(path).some((above) => dropped.has(above)));
+  const kept = body.duplicates.filter((path) => !pathsTo(path).some((parent) => dropped.has(parent)));
   const problems = [
     ...kept.map((path) => `duplicate field ${quote(path)}`),
     ...unknown.map((path) => `unknown field ${quote(path)}`),
@@ -38,7 +39,7 @@ function toObject(context: KindContext, body: Body, fieldValidation: string): Ap
   return fromDecoded(kind, value);
 }
 
-/** A path, and those of all that it is in. */
+/** A path and the paths of all its parents. */
 function pathsTo(path: string): string[] {
   return [...[...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)), path];
 }
@@ -47,7 +48,7 @@ export function cannotBeHandled(kind: Kind, why: string): string {
   return `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${why}`;
 }
 
-/** Kind and apiVersion may be left out, but not be wrong. */
+/** The body may omit kind and apiVersion. If it has them, they must be correct. */
 function checkType(kind: Kind, value: unknown): JsonObject {
   if (!isObject(value))
     throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind})`);
@@ -55,11 +56,11 @@ function checkType(kind: Kind, value: unknown): JsonObject {
   const name = textOf(value.kind || kind.kind);
   if (given === apiVersion(kind) && name === kind.kind) return value;
   const version = given.slice(given.indexOf("/") + 1);
-  const refused = (why: string) =>
+  const rejection = (why: string) =>
     badRequest(`${name} in version ${quote(version)} cannot be handled as a ${kind.kind}: ${why}`);
-  if (name !== kind.kind && !isKnownType(given, name)) throw refused(notRegistered(given, name));
+  if (name !== kind.kind && !isKnownType(given, name)) throw rejection(notRegistered(given, name));
   if (name !== kind.kind) {
-    throw refused(
+    throw rejection(
       `converting (${version}.${name}) to (${kind.group.split(".")[0] || "core"}.${kind.kind}): unknown conversion`,
     );
   }
@@ -77,8 +78,8 @@ function decodeAs(kind: Kind, value: JsonObject) {
   }
 }
 
-/** Decodes what the server made itself, by a patch. */
-export function redecode(context: KindContext, value: unknown, fieldValidation: string): ApiObject {
+/** Decodes the result of a patch. */
+export function decodePatched(context: KindContext, value: unknown, fieldValidation: string): ApiObject {
   return toObject(context, { value, duplicates: [] }, fieldValidation);
 }
 
@@ -90,7 +91,7 @@ function fromDecoded(kind: Kind, value: JsonObject): ApiObject {
   return kind.convert ? kind.convert.toStored(object) : object;
 }
 
-/** A resourceVersion is a number, although clients must not look into it. */
+/** A resourceVersion is opaque to clients, but the server expects a number. */
 export function checkResourceVersion(object: ApiObject): void {
   const { resourceVersion } = object.metadata;
   if (resourceVersion === undefined || /^\d+$/.test(resourceVersion)) return;

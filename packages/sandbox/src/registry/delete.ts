@@ -1,6 +1,7 @@
 /**
- * Deletion. An object goes at once, unless something holds it: finalizers, a grace period (pods on a node), or
- * dependents that should go first or be orphaned. Then it only gets a deletionTimestamp, and goes when it is let go.
+ * DELETE of one object or of a collection. An object is removed immediately unless something holds it: finalizers, a
+ * grace period (pods on a node), or dependents that must be deleted first or orphaned. An object that is held gets
+ * a deletionTimestamp and is removed later.
  */
 import { DecodeError, decode } from "../objects/decode.ts";
 import { keyOf } from "../objects/kind.ts";
@@ -25,7 +26,7 @@ import { parseWriteOptions } from "./write-options.ts";
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";
 
-/** These answer with the object that is gone, the others with a Status. */
+/** A DELETE of these kinds returns the deleted object. Other kinds return a Status. */
 const returningKinds = [serviceAccount, namespace, pod, service];
 
 interface DeleteOptions {
@@ -38,7 +39,7 @@ interface DeleteOptions {
 
 export async function deleteOne(context: KindContext): Promise<ApiResponse> {
   const { kind, info } = context;
-  const options = await readOptions(context);
+  const options = await readDeleteOptions(context);
   checkDeletion(kind, info.name);
   const { before, after } = await deleteObject(context, info.namespace, info.name, options);
   if (after !== "gone") return represent(context, after, 200);
@@ -60,7 +61,7 @@ export async function deleteOne(context: KindContext): Promise<ApiResponse> {
 }
 
 export async function deleteCollection(context: KindContext): Promise<ApiResponse> {
-  const options = await readOptions(context);
+  const options = await readDeleteOptions(context);
   const { kind, cluster } = context;
   const selection = parseSelection(context);
   const items = cluster.store.list(selection.prefix).filter(({ value }) => selection.matches(value));
@@ -123,7 +124,7 @@ function decideDeletion({ kind, cluster }: KindContext, object: ApiObject, optio
     : marked;
 }
 
-/** A namespace goes when its content is gone: controllers/namespace.ts takes the finalizer off then. */
+/** control/namespaces.ts removes a namespace after its content. Until then the finalizer in its spec holds it. */
 function isFinalized(object: ApiObject): boolean {
   const spec = object.spec as { finalizers?: string[] } | undefined;
   return !spec?.finalizers?.length;
@@ -163,8 +164,8 @@ function checkPreconditions(
 
 const propagationPolicies = ["Foreground", "Background", "Orphan", "nil"];
 
-/** From the body, or from the query where there is none. */
-async function readOptions(context: KindContext): Promise<DeleteOptions> {
+/** Reads the options from the query. Options in the body override them. */
+async function readDeleteOptions(context: KindContext): Promise<DeleteOptions> {
   const { query } = context.request;
   const fromQuery: DeleteOptions = {};
   if (parseWriteOptions(context).dryRun) fromQuery.dryRun = ["All"];

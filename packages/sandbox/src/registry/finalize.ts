@@ -1,4 +1,4 @@
-/** Takes finalizers off a namespace's spec; the last one lets it go. */
+/** PUT of the finalizers in the spec of a namespace. A deleted namespace without finalizers is removed. */
 
 import { keyOf } from "../objects/kind.ts";
 import { notFound } from "../objects/status.ts";

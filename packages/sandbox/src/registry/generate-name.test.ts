@@ -8,13 +8,13 @@ import { withGeneratedName } from "./generate-name.ts";
 
 const object = (metadata: ObjectMeta): ApiObject => ({ kind: "Lease", apiVersion: "v1", metadata });
 
-/** Names end in bbbbb, ccccc, ddddd, … in this order. */
+/** Generated names end in bbbbb, ccccc, ddddd, … in this order. */
 function inOrder() {
   let next = 0;
   return { randomBytes: (count: number) => Buffer.alloc(count, next++) };
 }
 
-/** Refuses names that are taken, and keeps the names that it was asked for. */
+/** Rejects names that are taken, and records all names. */
 function store(...taken: string[]) {
   const asked: string[] = [];
   const create = async ({ metadata: { name = "" } }: ApiObject) => {
@@ -28,15 +28,15 @@ function store(...taken: string[]) {
 const first7 = ["bbbbb", "ccccc", "ddddd", "fffff", "ggggg", "hhhhh", "jjjjj"].map((end) => `x-${end}`);
 
 test.each([
-  ["nothing is taken", [], "x-bbbbb"],
-  ["don't give up at a name that is taken", ["x-bbbbb"], "x-ccccc"],
-  ["the eighth name is still tried", first7, "x-kkkkk"],
+  ["the first name is free", [], "x-bbbbb"],
+  ["the first name is taken", ["x-bbbbb"], "x-ccccc"],
+  ["seven names are taken", first7, "x-kkkkk"],
 ])("%s", async (_, taken, name) => {
   const { create } = store(...taken);
   expect(await withGeneratedName(object({ generateName: "x-" }), inOrder(), create)).toBe(name);
 });
 
-test("the client is told when eight names in a row are taken", async () => {
+test("the client gets an error when eight names in a row are taken", async () => {
   const { create, asked } = store(...first7, "x-kkkkk");
   const made = withGeneratedName(object({ generateName: "x-" }), inOrder(), create);
   await expect(made).rejects.toThrow('leases "x-kkkkk" already exists');
@@ -50,7 +50,7 @@ test("a name that the client chose is tried once", async () => {
   expect(asked).toEqual(["a"]);
 });
 
-test("what is refused for another reason is not tried again", async () => {
+test("a create that fails for another reason is not retried", async () => {
   let calls = 0;
   const made = withGeneratedName(object({ generateName: "x-" }), inOrder(), async () => {
     calls++;
@@ -60,7 +60,7 @@ test("what is refused for another reason is not tried again", async () => {
   expect(calls).toBe(1);
 });
 
-test("a long prefix is cut so that the name is a label still", async () => {
+test("a long prefix is truncated, so that the name is a valid label", async () => {
   const { create } = store();
   const name = await withGeneratedName(object({ generateName: "p".repeat(70) }), inOrder(), create);
   expect(name).toBe(`${"p".repeat(58)}bbbbb`);

@@ -1,21 +1,19 @@
 /**
- * Names for objects that come with a generateName only. Five letters leave 14 million names, so that now and then one
- * is picked that is there already: another one is tried then, as Kubernetes does.
- *
- * Does not promise a name: after so many that are taken, the client is told to come back.
+ * Generates names for objects that have only a generateName. Five letters make 14 million names, so a name is
+ * occasionally taken. Another name is then tried, as Kubernetes does. After eight taken names the client gets an error.
  */
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { ApiError } from "../objects/status.ts";
 import type { Platform } from "../platform.ts";
 
-/** Letters that make no words. */
+/** Without vowels, so that names contain no words. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLetters = 5;
-/** With the letters it makes 63, the most that a label may have. */
-const mostPrefixLetters = 58;
-const mostAttempts = 8;
+/** Together with the suffix this is 63, the limit for labels. */
+const maxPrefixLetters = 58;
+const maxAttempts = 8;
 
-/** Calls `create` with a name in the object; again with another one where it was refused since the name is taken. */
+/** Calls `create` with a generated name, and again with another one if the name is taken. */
 export async function withGeneratedName<T>(
   object: ApiObject,
   platform: Pick<Platform, "randomBytes">,
@@ -27,14 +25,14 @@ export async function withGeneratedName<T>(
     try {
       return await create(withMetadata(object, { name: generate(generateName, platform) }));
     } catch (error) {
-      if (attempt === mostAttempts || !isTaken(error)) throw error;
+      if (attempt === maxAttempts || !isTaken(error)) throw error;
     }
   }
 }
 
 function generate(prefix: string, platform: Pick<Platform, "randomBytes">): string {
   const letters = [...platform.randomBytes(suffixLetters)].map((byte) => alphabet[byte % alphabet.length]);
-  return `${prefix.slice(0, mostPrefixLetters)}${letters.join("")}`;
+  return `${prefix.slice(0, maxPrefixLetters)}${letters.join("")}`;
 }
 
 function isTaken(error: unknown): boolean {

@@ -1,4 +1,4 @@
-/** GET of a collection: whole or in pages, of which all show the revision of the first. */
+/** GET of a collection, whole or in pages. All pages show the revision of the first page. */
 
 import { quote } from "../objects/quote.ts";
 import { type ApiError, badRequest, expired, type FieldError, field, invalid } from "../objects/status.ts";
@@ -11,7 +11,7 @@ import { parseSelection } from "./selection.ts";
 
 interface Continue {
   revision: number;
-  /** The key after which the next page begins. */
+  /** The last key of the previous page. */
   after: string;
 }
 
@@ -40,7 +40,7 @@ export async function list(context: KindContext): Promise<ApiResponse> {
   return representList(context, items, {
     resourceVersion: String(revision),
     continue: encodeContinue({ revision, after: (items.at(-1) as Stored).key }, selection.prefix),
-    // How many are left is not known when a selector decides, and Kubernetes does not say it then either.
+    // Kubernetes does not count the remaining items if there is a selector.
     ...(filtered ? {} : { remainingItemCount: matching.length - limit }),
   });
 }

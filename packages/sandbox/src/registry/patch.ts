@@ -1,4 +1,4 @@
-/** PATCH in its four kinds. Whatever the kind, the result is decoded and goes the way of every write. */
+/** PATCH in its four formats. The result is decoded and then written like any other object. */
 import { DecodeError, decodeSparse } from "../objects/decode.ts";
 import { apiVersion } from "../objects/kind.ts";
 import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
@@ -10,7 +10,7 @@ import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { BodyError, mediaType, readJson, readYaml } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
-import { cannotBeHandled, checkResourceVersion, redecode } from "./decode-body.ts";
+import { cannotBeHandled, checkResourceVersion, decodePatched } from "./decode-body.ts";
 import { represent } from "./represent.ts";
 import { updateObject } from "./write.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
@@ -63,12 +63,12 @@ export function readPatch(bytes: Buffer) {
   }
 }
 
-/** The result of a patch has to be an object of the kind, and still the same one. */
+/** Checks that the result of a patch is an object of the kind, with the same name and namespace. */
 function checked(context: KindContext, value: unknown, options: WriteOptions, shown: string): ApiObject {
   const { kind, info } = context;
   let object: ApiObject;
   try {
-    object = redecode(context, value, options.fieldValidation);
+    object = decodePatched(context, value, options.fieldValidation);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const why = error.message.replace(cannotBeHandled(kind, ""), "");
@@ -86,7 +86,7 @@ function checked(context: KindContext, value: unknown, options: WriteOptions, sh
   return object;
 }
 
-/** As Go prints a map, which is how a refusal shows a strategic merge patch. */
+/** Prints a value as Go prints a map: error messages show a strategic merge patch this way. */
 function printMap(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printMap).join(" ")}]`;
   if (!isObject(value)) return textOf(value);
@@ -123,7 +123,7 @@ async function serverSideApply(context: KindContext, options: WriteOptions): Pro
     (current) => {
       const write = { kind, subresource, fieldManager, force, wallMs: cluster.platform.wallMs() };
       const merged = apply(write, sent, current && versioned(context, current));
-      return redecode(context, merged, "Ignore");
+      return decodePatched(context, merged, "Ignore");
     },
     subresource === "",
   );
@@ -139,7 +139,7 @@ async function readApplied(bytes: Buffer) {
   }
 }
 
-/** Nothing is filled in: a default that the client did not send is not the client's. */
+/** Decodes without defaults: the client does not own fields that it did not send. */
 function decodeApplied(context: KindContext, value: unknown): ApiObject {
   const { kind } = context;
   if (!isObject(value)) throw badRequest("error decoding YAML: expected an object");
@@ -153,7 +153,7 @@ function decodeApplied(context: KindContext, value: unknown): ApiObject {
     const { value: decoded, unknown } = decodeSparse(kind.type, value);
     const [first] = unknown;
     if (first !== undefined) {
-      // Apply has to know the type of every field, so that an unknown one is refused at any level of validation.
+      // Apply needs the type of every field, so it rejects unknown fields at any level of field validation.
       const { namespace = "", name = "" } = (decoded.metadata ?? {}) as { namespace?: string; name?: string };
       const which = `${namespace}/${name}; ${kind.group}/${kind.version}, Kind=${kind.kind}`;
       throw new ApiError(

@@ -13,7 +13,10 @@ export function parseInteger(text: string): number {
 export const invalidVersionMessage = (version: string) =>
   `resourceVersion: Invalid value: ${quote(version)}: strconv.ParseUint: parsing ${quote(version)}: invalid syntax`;
 
-/** Rejects a read at a revision that this store has not reached: its state would be older than what the client has seen. */
+/**
+ * Rejects a read at a revision that this store has not reached: its state would be older than what the client has
+ * seen.
+ */
 export function checkNotTooNew(version: string, revision: number): void {
   if (version === "") return;
   if (!/^\d+$/.test(version)) throw badRequest(`invalid resource version: ${invalidVersionMessage(version)}`);

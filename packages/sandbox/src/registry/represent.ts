@@ -1,4 +1,4 @@
-/** The form in which stored objects go out: as they are, as a table for kubectl, or as metadata only. */
+/** Converts stored objects to the form that the client asked for: objects, a table for kubectl, or only metadata. */
 import { apiVersion, type Column, type Kind } from "../objects/kind.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
@@ -22,7 +22,7 @@ export function represent(context: KindContext, stored: Stored, code: number): A
   return { type: "object", code, value: representOne(context, stored) };
 }
 
-/** One object in the form that a watch or a get asked for. */
+/** One object in the form that the client asked for. */
 export function representOne(context: KindContext, { value }: Stored, withColumns = true): unknown {
   const { kind, responseForm } = context;
   if (responseForm.as === "Table") {
@@ -60,7 +60,7 @@ export function representList(context: KindContext, items: Stored[], meta: ListM
   return { type: "json", code: 200, json: `${head.slice(0, -1)},"items":[${bodies}]}` };
 }
 
-/** Items of a list do not repeat their kind, as the list says it. Stored JSON always begins with it. */
+/** Items of a list omit kind and apiVersion. Stored JSON always begins with these two fields. */
 function itemJson(kind: Kind, item: Stored): string {
   if (kind.convert) {
     const { kind: _kind, apiVersion: _version, ...rest } = kind.convert.fromStored(item.value);

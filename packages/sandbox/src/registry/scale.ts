@@ -1,4 +1,4 @@
-/** Scale: the number of replicas of a workload, without the rest of it. `kubectl scale` uses it. */
+/** The scale subresource: reads and writes only the number of replicas. `kubectl scale` uses it. */
 import { keyOf, section } from "../objects/kind.ts";
 import { type ApiObject, at, type JsonObject } from "../objects/object.ts";
 import { field, invalid, notFound, unsupportedMediaType } from "../objects/status.ts";

@@ -1,4 +1,4 @@
-/** Which objects a list, a watch or a deletion of a collection is about. */
+/** The objects that a list, a watch or the deletion of a collection selects. */
 import { parseFieldSelector } from "../objects/field-selector.ts";
 import { keyOf, prefixOf } from "../objects/kind.ts";
 import { parseLabelSelector } from "../objects/label-selector.ts";
@@ -7,7 +7,7 @@ import { badRequest } from "../objects/status.ts";
 import type { KindContext } from "./context.ts";
 
 export interface Selection {
-  /** Prefix of the keys; of one key, where only one name can match. */
+  /** Prefix of the keys. It is a whole key if only one name can match. */
   prefix: string;
   matches(object: ApiObject): boolean;
 }

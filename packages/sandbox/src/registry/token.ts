@@ -1,4 +1,7 @@
-/** TokenRequest: a token for a ServiceAccount, for some time, perhaps bound to a pod. */
+/**
+ * POST of a TokenRequest: issues a token for a ServiceAccount. The token expires, and can be bound to a pod or a
+ * secret.
+ */
 import { type BoundObject, tokenIssuer } from "../access/service-account-tokens.ts";
 import { DecodeError, decode } from "../objects/decode.ts";
 import { keyOf } from "../objects/kind.ts";

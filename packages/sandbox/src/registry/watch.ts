@@ -1,6 +1,6 @@
 /**
- * A watch: every change to what was selected, in order, none left out and none twice, from a revision on. A watch that
- * asks for a revision whose history is forgotten gets 410 and has to list again.
+ * A watch sends every change to the selected objects after a revision, in order and exactly once. If the history no
+ * longer reaches back to that revision, the client gets 410 and has to list again.
  */
 import { apiVersion } from "../objects/kind.ts";
 import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
@@ -10,7 +10,7 @@ import { invalidVersionMessage, isTrue, parseInteger } from "./query.ts";
 import { representOne } from "./represent.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 
-/** A watch ends by itself after half an hour to an hour, so that clients spread over several servers again. */
+/** A watch ends after 30 to 60 minutes, as in Kubernetes, so that clients spread over several servers again. */
 const minTimeoutSeconds = 1800;
 const bookmarkIntervalMs = 60_000;
 
@@ -95,7 +95,7 @@ function start(context: KindContext, selection: Selection, seconds: number, sink
   });
 }
 
-/** To a watch with a selector an object appears when it begins to match, and is gone when it no longer does. */
+/** For a watch with a selector, an object is ADDED when it begins to match and DELETED when it stops matching. */
 function typeFor(
   { type, object, previous }: StoreEvent,
   selection: Selection,
@@ -106,7 +106,7 @@ function typeFor(
   return before ? "DELETED" : undefined;
 }
 
-/** JSON of events, made once for all watches that want the same form. */
+/** The lines of events, shared by all watches that send whole objects. */
 const cache = new WeakMap<StoreEvent, Map<string, string>>();
 
 class Lines {

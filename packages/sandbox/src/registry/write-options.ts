@@ -1,4 +1,4 @@
-/** Options of a write, from the query. */
+/** The options of a write, from the query. */
 import { isPrintable } from "../objects/quote.ts";
 import { badRequest, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Context } from "./context.ts";
@@ -49,7 +49,7 @@ export function parseWriteOptions({ request, info }: Context, apply = false): Wr
   }
   return {
     dryRun: dryRun.length > 0,
-    fieldManager: manager || managerOf(request.headers["user-agent"] ?? ""),
+    fieldManager: manager || defaultManager(request.headers["user-agent"] ?? ""),
     fieldValidation: fieldValidation || "Warn",
     force,
   };
@@ -66,8 +66,8 @@ function unprintable(manager: string): FieldError[] {
   });
 }
 
-/** Without a name the program is the manager: the part of its user agent before the slash. */
-function managerOf(userAgent: string): string {
+/** The default field manager is the name of the client program: the user agent up to the first slash. */
+function defaultManager(userAgent: string): string {
   const name = userAgent.split("/")[0]?.replace(/[^\x20-\x7e]/g, "") ?? "";
   return name.slice(0, maxManagerBytes) || "unknown";
 }

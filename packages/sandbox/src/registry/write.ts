@@ -1,6 +1,6 @@
 /**
- * The path of a write, once the request has been let in: admission → validation → store. Create, update and all kinds
- * of patch end here, so there is one place that decides what may be stored.
+ * Writes objects: admission, then validation, then the store. Create, update and all kinds of patch end here, so
+ * there is one place that decides what may be stored.
  */
 import { decode } from "../objects/decode.ts";
 import { type Kind, keyOf } from "../objects/kind.ts";
@@ -24,7 +24,7 @@ import type { KindContext } from "./context.ts";
 import { withGeneratedName } from "./generate-name.ts";
 import type { WriteOptions } from "./write-options.ts";
 
-/** What etcd takes in one request. */
+/** The request size limit of etcd. */
 const maxObjectBytes = 1.5 * 1024 * 1024;
 
 export async function createObject(
@@ -32,14 +32,14 @@ export async function createObject(
   given: ApiObject,
   options: WriteOptions,
 ): Promise<Stored> {
-  const placed = inNamespace(context, given);
+  const placed = withNamespace(context, given);
   if (placed.metadata.resourceVersion !== undefined) {
     throw new ApiError(500, "", "resourceVersion should not be set on objects to be created");
   }
   return withGeneratedName(placed, context.cluster.platform, (object) => {
     const { name = "", generateName } = object.metadata;
     return commit(context, name, options, (current) => {
-      // An invalid object is told so even where there is one of its name.
+      // Validation comes first: an invalid object is reported as invalid even if its name is taken.
       const complete = prepareCreate(context, object, options);
       if (!current) return complete;
       throw alreadyExists(subjectOf(context, name), {
@@ -50,7 +50,7 @@ export async function createObject(
   });
 }
 
-/** `change` makes the new object from the present one; nothing is written in between. */
+/** `change` makes the new object from the current one. No other write happens in between. */
 export async function updateObject(
   context: KindContext,
   options: WriteOptions,
@@ -63,20 +63,20 @@ export async function updateObject(
   let last: ApiObject | undefined;
   const stored = await commit(context, info.name, options, (current) => {
     if (!current && !create) throw notFound(subject);
-    const object = inNamespace(context, change(current?.value));
+    const object = withNamespace(context, change(current?.value));
     checkPreconditions(context, object, current?.value);
     if (!current) {
       created = true;
       return prepareCreate(context, object, options);
     }
     const complete = prepareUpdate(context, object, current.value, options);
-    if (mayGo(complete, current.value)) {
+    if (releasesObject(complete, current.value)) {
       last = complete;
       return "delete";
     }
-    return sameButTimes(complete, current.value) ? undefined : complete;
+    return equalExceptTimes(complete, current.value) ? undefined : complete;
   });
-  // Whoever takes off the last finalizer is shown the object as they wrote it.
+  // The client that removes the last finalizer gets the object as it wrote it.
   return { stored: last ? { ...stored, value: last, json: JSON.stringify(last) } : stored, created };
 }
 
@@ -111,7 +111,7 @@ function prepareUpdate(
   options: WriteOptions,
 ): ApiObject {
   const { kind, info } = context;
-  const parted = kind.status ? onlyPart(info.subresource, object, old) : object;
+  const parted = kind.status ? withWritablePart(info.subresource, object, old) : object;
   const fresh = withMetadata(parted, {
     resourceVersion: old.metadata.resourceVersion as string,
     ...(object.metadata.uid ? {} : { uid: old.metadata.uid as string }),
@@ -140,8 +140,8 @@ function withManagedFields(
   return trackFields(write, object, old);
 }
 
-/** A write to the object leaves its status alone, and a write to its status everything else. */
-function onlyPart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
+/** A write to the object does not change its status. A write to the status changes nothing else. */
+function withWritablePart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
   const { status: newStatus, ...rest } = object;
   if (subresource === "status") {
     const metadata = {
@@ -166,7 +166,7 @@ function checkPreconditions(context: KindContext, object: ApiObject, old: ApiObj
   const { kind, info } = context;
   const subject = subjectOf(context, info.name);
   const { uid, resourceVersion } = object.metadata;
-  // A PUT says by its uid which object it means; in a patch the uid is a field that may not change.
+  // In a PUT the uid is a precondition. In a patch it is an immutable field, which validation checks.
   if (info.verb === "update" && uid && uid !== (old?.metadata.uid ?? "")) {
     throw conflict(
       subject,
@@ -183,8 +183,8 @@ function checkPreconditions(context: KindContext, object: ApiObject, old: ApiObj
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(subject);
 }
 
-/** The last finalizer of a deleted object was taken off. */
-function mayGo(object: ApiObject, old: ApiObject): boolean {
+/** Whether the write removes the last finalizer of a deleted object. */
+function releasesObject(object: ApiObject, old: ApiObject): boolean {
   return (
     !object.metadata.finalizers?.length &&
     old.metadata.deletionTimestamp !== undefined &&
@@ -192,8 +192,8 @@ function mayGo(object: ApiObject, old: ApiObject): boolean {
   );
 }
 
-/** A write that changes nothing is none: no new revision, no event. When a field was last owned does not count. */
-function sameButTimes(object: ApiObject, old: ApiObject): boolean {
+/** A write without changes causes no revision and no event. The times in managedFields do not count as changes. */
+function equalExceptTimes(object: ApiObject, old: ApiObject): boolean {
   const timeless = ({ metadata, ...rest }: ApiObject) => ({
     ...rest,
     metadata: {
@@ -234,7 +234,7 @@ export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {
   return { group: kind.group, resource: kind.plural, ...(name ? { name } : {}) };
 }
 
-function inNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject {
+function withNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject {
   const { namespace } = object.metadata;
   if (!kind.namespaced) {
     if (!namespace) return object;

@@ -1,4 +1,4 @@
-/** The objects of one resource, ordered by key, and those who watch them. */
+/** The objects of one resource, ordered by key, and their watchers. */
 import type { Stored, StoreEvent } from "./types.ts";
 
 export class Collection {

@@ -1,18 +1,18 @@
 /**
- * The last events, bounded in number and in bytes so that memory stays flat whatever is written. Watches resume from
- * it, and a list that is read in pages sees the revision of its first page through it.
+ * The most recent events, limited in number and in size so that memory use stays constant. Watches resume from it, and
+ * the later pages of a list use it to show the revision of the first page.
  */
 import type { Stored, StoreEvent } from "./types.ts";
 
-/** Enough for a minute of a busy test; a watcher that was away for longer lists again. */
+/** Enough for a minute of a busy test. A watcher that was disconnected for longer has to list again. */
 const defaultMaxEvents = 4096;
-/** A ConfigMap may have a megabyte, and 4096 of those would be too much to remember. */
+/** A ConfigMap can have a megabyte, and 4096 of them would need too much memory. */
 const maxCharacters = 32 * 1024 * 1024;
 
 export class History {
   readonly #maxEvents: number;
   #events: StoreEvent[] = [];
-  /** Index of the oldest event that is still remembered; the array is cut only now and then. */
+  /** Index of the oldest event that is kept. Dropped events are removed from the array in batches. */
   #first = 0;
   #characters = 0;
   #compactedRevision: number;
@@ -30,10 +30,10 @@ export class History {
     this.#events.push(event);
     this.#characters += event.object.json.length;
     while (this.#events.length - this.#first > this.#maxEvents || this.#characters > maxCharacters)
-      this.#forget();
+      this.#dropOldest();
   }
 
-  /** The events after a revision, oldest first; undefined if some of them are forgotten. */
+  /** The events after a revision, oldest first. Undefined if some of them have been dropped. */
   since(revision: number): StoreEvent[] | undefined {
     if (revision < this.#compactedRevision) return undefined;
     let index = this.#events.length;
@@ -41,11 +41,11 @@ export class History {
     return this.#events.slice(index);
   }
 
-  /** What a present listing was at an earlier revision: later events are taken back. */
-  undo(present: Stored[], prefix: string, revision: number): Stored[] | undefined {
+  /** Turns a current list into the list at an earlier revision, by undoing the later events. */
+  listAt(current: Stored[], prefix: string, revision: number): Stored[] | undefined {
     const events = this.since(revision);
     if (events === undefined) return undefined;
-    const objects = new Map(present.map((object) => [object.key, object]));
+    const objects = new Map(current.map((object) => [object.key, object]));
     for (const { object, previous } of events.reverse()) {
       if (!object.key.startsWith(prefix)) continue;
       if (previous) objects.set(object.key, previous);
@@ -61,11 +61,11 @@ export class History {
     this.#compactedRevision = Math.max(this.#compactedRevision, revision);
   }
 
-  #forget(): void {
+  #dropOldest(): void {
     const oldest = this.#events[this.#first] as StoreEvent;
     this.#compactedRevision = oldest.revision;
     this.#characters -= oldest.object.json.length;
-    // Frees the event now, although the array is cut only when half of it is dead.
+    // Releases the event now. The array is shortened only when half of its entries are dropped.
     (this.#events as (StoreEvent | undefined)[])[this.#first++] = undefined;
     if (this.#first > 1024 && this.#first * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#first);

@@ -13,7 +13,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const object = (name: string): ApiObject => ({ kind: "Thing", apiVersion: "v1", metadata: { name } });
 
-test("what was committed is there when the store is opened again, and the revision goes on", async () => {
+test("a reopened store has all commits and continues with the next revision", async () => {
   const first = await openStore(join(directory, "data"));
   await first.commit("/registry/things/a", () => object("a"));
   await first.commit("/registry/things/b", () => object("b"));
@@ -28,7 +28,7 @@ test("what was committed is there when the store is opened again, and the revisi
   await second.close();
 });
 
-test("what was acknowledged is on disk at that moment: a copy taken from under the running store has it", async () => {
+test("an acknowledged commit is on disk: a copy of the directory of a running store has it", async () => {
   const running = await openStore(join(directory, "data"));
   for (let index = 0; index < 20; index++) {
     const stored = await running.commit("/registry/things/a", () => object(`n${index}`));
@@ -43,7 +43,7 @@ test("what was acknowledged is on disk at that moment: a copy taken from under t
   await running.close();
 });
 
-test("a directory that is in use is refused with the way out", async () => {
+test("a directory in use is rejected, and the error says what to do", async () => {
   const first = await openStore(join(directory, "data"));
   await expect(openStore(join(directory, "data"))).rejects.toMatchObject({
     code: "DATA_DIR",
@@ -54,7 +54,7 @@ test("a directory that is in use is refused with the way out", async () => {
   await first.close();
 });
 
-test("a path that is no directory is refused", async () => {
+test("a path that is not a directory is rejected", async () => {
   const file = join(directory, "file");
   await writeFile(file, "");
   await expect(openStore(file)).rejects.toMatchObject({ code: "DATA_DIR" });

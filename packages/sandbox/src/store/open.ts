@@ -1,10 +1,10 @@
-/** Makes a store: in memory, or on disk where there is a directory for it. */
+/** Opens a store, in memory or on disk. */
 import { openLevel } from "./level.ts";
 import { Store } from "./store.ts";
 
 /**
- * Opens a store to share between sandboxes. Whoever opens it closes it.
- * @param dataDir where to keep it @default in memory only
+ * Opens a store to share between sandboxes. The caller has to close it.
+ * @param dataDir directory that keeps the data @default in memory only
  */
 export async function openStore(dataDir?: string): Promise<Store> {
   if (dataDir === undefined) return new Store();

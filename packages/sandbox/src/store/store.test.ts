@@ -13,7 +13,7 @@ const object = (name: string, value = 0): ApiObject => ({
 const key = (name: string) => `/registry/things/${name}`;
 const put = (store: Store, name: string, value = 0) => store.commit(key(name), () => object(name, value));
 
-test("every commit has a revision of its own, and the object carries it", async () => {
+test("every commit has its own revision, and the object carries it", async () => {
   const store = new Store();
   const first = await put(store, "a");
   const second = await put(store, "b");
@@ -22,7 +22,7 @@ test("every commit has a revision of its own, and the object carries it", async 
   expect(store.revision).toBe(second?.revision);
 });
 
-test("a decision to leave things as they are is no commit", async () => {
+test("a decision that changes nothing is not a commit", async () => {
   const store = new Store();
   await put(store, "a");
   const before = store.revision;
@@ -31,7 +31,7 @@ test("a decision to leave things as they are is no commit", async () => {
   expect(store.revision).toBe(before);
 });
 
-test("a decision that throws leaves everything as it was", async () => {
+test("a decision that throws changes nothing", async () => {
   const store = new Store();
   await put(store, "a", 1);
   await expect(
@@ -42,7 +42,7 @@ test("a decision that throws leaves everything as it was", async () => {
   expect(store.get(key("a"))?.value.value).toBe(1);
 });
 
-test("with a slow journal commits still happen one after the other, and nobody sees one before it is written", async () => {
+test("with a slow journal, commits are still serialised, and are visible only after they are written", async () => {
   const written: number[] = [];
   let seen = 0;
   const journal = {
@@ -63,7 +63,7 @@ test("with a slow journal commits still happen one after the other, and nobody s
   expect(written).toEqual([...written].sort((a, b) => a - b));
 });
 
-test("a watch sees what happened after its revision, and then what happens", async () => {
+test("a watch sees the changes since its revision, and then new changes", async () => {
   const store = new Store();
   await put(store, "a");
   const from = store.revision;
@@ -91,7 +91,7 @@ test("after a compaction an older revision cannot be watched or listed", async (
   expect(store.watch("/registry/things/", store.revision, () => {})).toBeTypeOf("function");
 });
 
-test("the history is bounded in events and in bytes", async () => {
+test("the history is limited in events and in bytes", async () => {
   const store = new Store({ historyEvents: 10 });
   for (let index = 0; index < 25; index++) await put(store, "a", index);
   expect(store.revision - store.compactedRevision).toBe(10);
@@ -101,8 +101,8 @@ test("the history is bounded in events and in bytes", async () => {
   expect(large.revision - large.compactedRevision).toBeLessThan(32);
 });
 
-/** The slow and obvious twin: a copy of everything at every revision. */
-test("any list at any remembered revision is what was there then", async () => {
+/** Compares with a slow but obvious model: a copy of all objects at every revision. */
+test("a list at any revision in the history equals the state at that revision", async () => {
   const step = fc.record({ name: fc.constantFrom("a", "b", "c"), remove: fc.boolean(), value: fc.nat(9) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -122,7 +122,7 @@ test("any list at any remembered revision is what was there then", async () => {
   );
 });
 
-test("a watch from any remembered revision turns the state then into the state now", async () => {
+test("the events since any revision in the history turn the old state into the current state", async () => {
   const step = fc.record({ name: fc.constantFrom("a", "b", "c"), remove: fc.boolean(), value: fc.nat(9) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(30), async (steps, at) => {

@@ -1,9 +1,9 @@
 /**
- * The store: all objects under /registry/…, one revision for all of them that only grows, and a window of history
- * from which watches resume. Several API servers may share one (D6): they then behave as one.
+ * The store: all objects under /registry/…, one revision that increases with every change, and a limited history from
+ * which watches resume. Several API servers can share one store. They then behave like one cluster.
  *
- * Promises: commits are serialised; a change is on disk, where there is one, before anybody can see it; the revision
- * never goes back. Does not promise: a history longer than its window, since memory has to stay flat.
+ * It guarantees that commits are serialised, that a change is on disk (if there is one) before any reader sees it, and
+ * that the revision never goes back. It does not guarantee that the history reaches back to a given revision.
  */
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { Collection } from "./collection.ts";
@@ -34,7 +34,7 @@ export class Store {
     return this.#revision;
   }
 
-  /** Watches can resume from here or later. */
+  /** The oldest revision from which watches can resume. */
   get compactedRevision(): number {
     return this.#history.compactedRevision;
   }
@@ -43,23 +43,23 @@ export class Store {
     return this.#collections.get(collectionOf(key))?.get(key);
   }
 
-  /** Everything under a prefix, ordered by key; as it was at an earlier revision, or undefined if that is forgotten. */
+  /** All objects under a prefix, ordered by key. Undefined if the history does not reach back to `revision`. */
   list(prefix: string): Stored[];
   list(prefix: string, revision: number): Stored[] | undefined;
   list(prefix: string, revision = this.#revision): Stored[] | undefined {
     const present = this.#collections.get(collectionOf(prefix))?.list(prefix) ?? [];
     if (revision === this.#revision) return present;
-    return this.#history.undo(present, prefix, revision);
+    return this.#history.listAt(present, prefix, revision);
   }
 
-  /** All objects of all kinds, in no order. */
+  /** All objects of all kinds, in no particular order. */
   *all(): Generator<Stored> {
     for (const collection of this.#collections.values()) yield* collection.list("");
   }
 
   /**
-   * Decides on the present state of one key and makes the decision true. `decide` runs alone: nothing is committed
-   * between what it sees and what it returns.
+   * Calls `decide` with the current state of one key, and commits its decision. No other commit happens between the
+   * state that `decide` sees and the decision that it returns.
    */
   async commit(key: string, decide: (current: Stored | undefined) => Decision): Promise<Stored | undefined> {
     const journal = this.#journal;
@@ -76,7 +76,10 @@ export class Store {
     return turn;
   }
 
-  /** Calls back for every later change under the prefix; undefined if `after` is older than the history. */
+  /**
+   * Calls back for every change under the prefix after a revision. Undefined if the history does not reach back to
+   * it.
+   */
   watch(prefix: string, after: number, listener: (event: StoreEvent) => void): (() => void) | undefined {
     const missed = this.#history.since(after);
     if (missed === undefined) return undefined;
@@ -84,14 +87,14 @@ export class Store {
     return this.#collection(prefix).subscribe(prefix, listener);
   }
 
-  /** Calls back for every later change of anything. */
+  /** Calls back for every later change of any object. */
   watchAll(listener: (event: StoreEvent) => void): () => void {
     this.#everything.add(listener);
     return () => this.#everything.delete(listener);
   }
   readonly #everything = new Set<(event: StoreEvent) => void>();
 
-  /** Forgets the history, as etcd does every few minutes: watches from an older revision get 410. */
+  /** Drops the history, as etcd does every few minutes. Watches from an older revision get 410. */
   compact(): void {
     this.#history.compact(this.#revision);
   }
@@ -144,7 +147,7 @@ interface Plan {
   event: StoreEvent | undefined;
 }
 
-/** Objects are kept by resource: /registry/<resource>/… */
+/** Objects are grouped by resource: /registry/<resource>/… */
 function collectionOf(key: string): string {
   return key.slice(0, key.indexOf("/", "/registry/".length) + 1);
 }

@@ -1,9 +1,9 @@
-/** A few lines of HTTP for the tests of this package. Not part of it. */
+/** A small HTTP client for the tests of this package. */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Sandbox } from "../sandbox.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are JSON of any shape, and each test says what it expects of them
+// biome-ignore lint/suspicious/noExplicitAny: bodies are JSON of any shape, and each test checks what it expects
 export type Body = any;
 
 export interface Reply {
@@ -79,7 +79,7 @@ export function send(
   });
 }
 
-/** A watch as a list that fills: `next` waits for the event that is not there yet. */
+/** Opens a watch. `events` collects its events; `next` waits for one. */
 export async function watch(sandbox: Sandbox, path: string) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = open(sandbox, "GET", path);

@@ -1,7 +1,4 @@
-/**
- * What the API consists of, in the older form (one document a group) and in the newer, aggregated one. And the paths
- * that are about the server itself: health and version.
- */
+/** Discovery, in the older form (one document per group) and the aggregated form. Also the health and version paths. */
 import { type DiscoveredResource, groupVersions, resourcesOf } from "../objects/resources.ts";
 import { kubernetesRelease } from "../objects/schema.ts";
 import type { ApiResponse, Context } from "../registry/context.ts";
@@ -95,7 +92,7 @@ function resourceList(group: string, name: string) {
   };
 }
 
-/** The version of aggregated discovery that a client takes, if any. */
+/** The version of aggregated discovery that a client accepts, if any. */
 function aggregatedForm(accept = ""): string | undefined {
   return ["v2", "v2beta1"].find((name) =>
     accept
@@ -133,7 +130,7 @@ function aggregatedResource(resource: DiscoveredResource) {
   const isOwn = (other: { group: string; version: string }) => other.group === group && other.version === of;
   return {
     resource: plural,
-    // Empty means: that of the document around it.
+    // Empty group and version stand for those of the enclosing document.
     responseKind: { group: "", version: "", kind },
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,

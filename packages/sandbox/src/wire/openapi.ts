@@ -1,6 +1,6 @@
 /**
- * OpenAPI v3 for the resources that are here: the types as Kubernetes describes them, and as much of the paths as
- * kubectl looks at (explain, apply, the check whether the server validates fields).
+ * OpenAPI v3 for the served resources: the types as Kubernetes describes them, and the part of the paths that kubectl
+ * reads (explain, apply, the check whether the server validates fields).
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../objects/object.ts";
@@ -75,7 +75,7 @@ function collect(type: string, types: Set<string>): void {
   });
 }
 
-/** Our compact types in the form of OpenAPI, with their descriptions. */
+/** Converts a compact type to OpenAPI, with descriptions. */
 function print(schema: Schema, texts: Record<string, string>, path: string): JsonObject {
   const { $ref, properties, items, additionalProperties, pointer: _ours, ...rest } = schema;
   const out: JsonObject = { ...rest };

@@ -3,7 +3,10 @@ import type { IncomingMessage } from "node:http";
 import { badRequest, tooLarge } from "../objects/status.ts";
 import { maxBodyBytes } from "../registry/body.ts";
 
-/** Many clients do not read a response while they are sending. The rest of a body is therefore read and dropped, up to this limit. */
+/**
+ * Many clients do not read a response while they are sending. The rest of a body is therefore read and dropped, up to
+ * this limit.
+ */
 const maxDrainedBytes = 64 * 1024 * 1024;
 
 export function readLimited(incoming: IncomingMessage): Promise<Buffer> {

@@ -1,11 +1,11 @@
-/** Whatever a client sends, it gets an answer that Kubernetes could give, and the process lives. */
+/** Fuzz tests: any request gets a response that Kubernetes could give, and the process survives. */
 import type { IncomingMessage } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../sandbox.ts";
 import { configMapsPath, lease, leasesPath, open, type Reply, send, watch } from "../testing/client.ts";
 
-// The same draws in every run, so that a change is judged by what it changed; another seed looks elsewhere.
+// A fixed seed makes runs reproducible. TENURE_FUZZ_SEED sets another one.
 fc.configureGlobal({ seed: Number(process.env.TENURE_FUZZ_SEED ?? 20261115) });
 
 let sandbox: Sandbox;
@@ -16,10 +16,10 @@ afterAll(() => sandbox.close());
 
 const alive = async () => expect((await send(sandbox, "GET", "/readyz")).body).toBe("ok");
 
-/** fast-check shows what was sent; this is what came back. */
-const shown = ({ status, body }: Reply) => `the answer was ${status} ${JSON.stringify(body)}`;
+/** fast-check shows the request. This shows the response. */
+const shown = ({ status, body }: Reply) => `the response was ${status} ${JSON.stringify(body)}`;
 
-/** 500 is for errors of ours, except the few that Kubernetes answers with 500 too. */
+/** A status of 500 is a bug, except for the few errors that Kubernetes reports with 500 too. */
 function expectReasonable(answer: Reply): void {
   const { status, body } = answer;
   const usual = [200, 201, 400, 403, 404, 405, 406, 409, 410, 413, 415, 422, 500, 504];
@@ -44,7 +44,7 @@ const patchTypes = [
   "apply-patch+yaml",
 ].map((type) => `application/${type}`);
 
-test("any bytes as a body", async () => {
+test("arbitrary bytes as a body", async () => {
   const bodies = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: "binary" }), fc.json());
   await fc.assert(
     fc.asyncProperty(bodies, fc.constantFrom(...contentTypes), async (body, type) => {
@@ -58,7 +58,7 @@ test("any bytes as a body", async () => {
   await alive();
 });
 
-test("protobuf that begins well and goes on anyhow", async () => {
+test("arbitrary bytes after the protobuf prefix", async () => {
   const magic = Buffer.from("k8s\0");
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), async (rest) => {
@@ -69,7 +69,7 @@ test("protobuf that begins well and goes on anyhow", async () => {
   );
 });
 
-/** Objects that look like Leases, with anything in any place. */
+/** Objects that look like Leases, with arbitrary values in any field. */
 const almostLease = fc.record(
   {
     apiVersion: fc.oneof(fc.constant("coordination.k8s.io/v1"), fc.jsonValue()),
@@ -113,7 +113,7 @@ const almostLease = fc.record(
   { requiredKeys: [] },
 );
 
-test("anything that looks like a Lease, by every way of writing", async () => {
+test("objects that look like Leases, in every kind of write", async () => {
   const ways = fc.constantFrom<[string, string, string]>(
     ["POST", leasesPath, "application/json"],
     ["PUT", `${leasesPath}/a`, "application/json"],
@@ -140,7 +140,7 @@ test("anything that looks like a Lease, by every way of writing", async () => {
   await alive();
 });
 
-test("types that are no text, and cannot be made into one", async () => {
+test("kind and apiVersion that are not text", async () => {
   const odd = { toString: "" };
   for (const body of [{ apiVersion: odd, kind: "Lease" }, { apiVersion: "v1", kind: odd }, { kind: [odd] }]) {
     for (const [method, path] of [
@@ -153,7 +153,7 @@ test("types that are no text, and cannot be made into one", async () => {
   }
 });
 
-test("unknown fields of any name", async () => {
+test("unknown fields with arbitrary names", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary" }), async (name) => {
       const answer = await send(sandbox, "POST", leasesPath, { metadata: { generateName: "x-" }, [name]: 1 });
@@ -164,7 +164,7 @@ test("unknown fields of any name", async () => {
   expect(Buffer.from(headers.warning ?? "", "latin1").toString()).toBe('299 - "unknown field \\"größe\\""');
 });
 
-test("JSON patches of any operations", async () => {
+test("JSON patches with arbitrary operations", async () => {
   const path = fc.oneof(
     fc.constantFrom("/spec", "/metadata/name", "/metadata/labels/a", "", "/", "/__proto__/x"),
     fc.string(),
@@ -189,7 +189,7 @@ test("JSON patches of any operations", async () => {
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
 
-test("any path and any query", async () => {
+test("arbitrary paths and queries", async () => {
   const segment = fc.oneof(
     fc.constantFrom(
       "api",
@@ -259,13 +259,13 @@ test("a body of 10 MB gets 413", async () => {
   });
 });
 
-test("JSON that is nested a hundred thousand deep", async () => {
+test("JSON with 100,000 levels of nesting", async () => {
   const { status, body } = await send(sandbox, "POST", leasesPath, `{"a":${"[".repeat(100_000)}`);
   expect(status).toBe(400);
   expect(body.message).toContain("exceeded max depth");
 });
 
-test("clients that send slowly or go away in the middle harm nobody", async () => {
+test("clients that send slowly or disconnect do not affect other clients", async () => {
   const headers = { "Content-Type": "application/json", "Content-Length": "1000" };
   const slow = Array.from({ length: 50 }, () => {
     const request = open(sandbox, "POST", leasesPath, { headers });
@@ -278,7 +278,7 @@ test("clients that send slowly or go away in the middle harm nobody", async () =
   await alive();
 });
 
-test("a watcher that does not read is cut off before it fills the memory", async () => {
+test("a watcher that does not read is disconnected before it fills the memory", async () => {
   await send(sandbox, "POST", configMapsPath, { metadata: { name: "large" }, data: { a: "" } });
   const request = open(sandbox, "GET", `${configMapsPath}?watch=1`);
   const response = await new Promise<IncomingMessage>((resolve) => {
@@ -305,7 +305,7 @@ test("a watcher that does not read is cut off before it fills the memory", async
   await alive();
 });
 
-test("a thousand idle watches, and each sees the change", async () => {
+test("a thousand idle watches all see a change", async () => {
   const watches = await Promise.all(
     Array.from({ length: 1000 }, () =>
       watch(sandbox, `${leasesPath}?watch=1&fieldSelector=metadata.name%3Dwatched`),

@@ -1,4 +1,7 @@
-/** Streams one watch to a client. A client that does not read is disconnected before it fills the memory, as in Kubernetes. */
+/**
+ * Streams one watch to a client. A client that does not read is disconnected before it fills the memory, as in
+ * Kubernetes.
+ */
 import type { ServerResponse } from "node:http";
 import type { FaultTarget } from "../control/fault.ts";
 import type { FaultInjector } from "../control/fault-injector.ts";

@@ -7,27 +7,27 @@ const ofLength = (length: number, first: string) => first + "x".repeat(length - 
 const lengths = (headers: string[]) => headers.map((header) => header.length - '299 - ""'.length);
 
 test.each([
-  ["no warning, no header", [], []],
-  ["each is said once", ["a", "b", "a"], ["a", "b"]],
+  ["no warnings make no headers", [], []],
+  ["duplicates are dropped", ["a", "b", "a"], ["a", "b"]],
   ["quotes are escaped", ['unknown field "a"'], [String.raw`unknown field \"a\"`]],
 ])("%s", (_, warnings, texts) => {
   expect(warningHeaders(warnings)).toEqual(texts.map((text) => `299 - "${text}"`));
 });
 
-test("text goes out as the bytes of UTF-8", () => {
+test("text is sent as UTF-8", () => {
   const [header = ""] = warningHeaders(["größe 😀"]);
   expect(Buffer.from(header, "latin1").toString()).toBe('299 - "größe 😀"');
 });
 
-test("a long warning is whole as long as all of them fit", () => {
+test("warnings are not truncated if all of them fit", () => {
   expect(lengths(warningHeaders([ofLength(4000, "a"), ofLength(96, "b")]))).toEqual([4000, 96]);
 });
 
-test("when they do not fit, the long ones are cut", () => {
+test("long warnings are truncated if not all of them fit", () => {
   expect(lengths(warningHeaders([ofLength(4000, "a"), ofLength(97, "b")]))).toEqual([256, 97]);
 });
 
-test("what does not fit even so is left out", () => {
+test("warnings beyond the limit are dropped", () => {
   const many = Array.from({ length: 1000 }, (_, index) => String(index).padStart(256, "0"));
   expect(warningHeaders(many)).toHaveLength(16);
 });
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-test("a client can read the answer to a thousand unknown fields", async () => {
+test("a client can read the response to a thousand unknown fields", async () => {
   const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field-${index}`, index]));
   const { status } = await send(sandbox, "POST", leasesPath, { metadata: { name: "a" }, ...fields });
   expect(status).toBe(201);

@@ -1,12 +1,12 @@
 /**
- * Warning headers. A client may send more that is worth a warning than any client reads in headers, so warnings are
- * cut, and then left out, by the limits of Kubernetes.
+ * Warning headers. Clients limit the size of headers, so long warnings are truncated and excess warnings are dropped,
+ * with the limits of Kubernetes.
  */
 
-/** In characters. As long as all warnings fit, none is cut. */
+/** In characters. Below this total no warning is truncated. */
 const maxTotal = 4 * 1024;
 /** In characters. */
-const maxEachWhenCut = 256;
+const maxTruncated = 256;
 
 export function warningHeaders(warnings: readonly string[]): string[] {
   const texts = [...new Set(warnings)].map((text) => [...text]);
@@ -16,14 +16,14 @@ export function warningHeaders(warnings: readonly string[]): string[] {
   const headers: string[] = [];
   for (const text of texts) {
     if (written >= maxTotal) break;
-    const cut = text.slice(0, maxEachWhenCut);
-    written += cut.length;
-    headers.push(header(cut));
+    const truncated = text.slice(0, maxTruncated);
+    written += truncated.length;
+    headers.push(header(truncated));
   }
   return headers;
 }
 
-/** The text goes out as UTF-8, as Go sends it. What came from a client was quoted, and has no control characters left. */
+/** The text is sent as UTF-8, as Go does. Text from clients is quoted, so it contains no control characters. */
 function header(text: readonly string[]): string {
   const quoted = `299 - "${text.join("").replace(/[\\"]/g, "\\$&")}"`;
   return Buffer.from(quoted).toString("latin1");

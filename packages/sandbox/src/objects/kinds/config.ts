@@ -8,7 +8,7 @@ import { immutable } from "../validate-metadata.ts";
 
 const core = { group: "", version: "v1", namespaced: true, name: isDnsSubdomain } as const;
 
-/** What etcd takes; a larger object would not fit into one request. */
+/** The limit of Kubernetes, so that an object fits into one request to etcd. */
 const maxDataBytes = 1024 * 1024;
 
 type Data = Record<string, string>;

@@ -1,5 +1,6 @@
 /**
- * Events have two faces, v1 and events.k8s.io/v1, over one store. They are kept as v1; the other face renames fields.
+ * Event in its two API groups, v1 and events.k8s.io/v1. Both share one storage. It keeps the form of v1; the other
+ * group renames fields.
  */
 import { type Column, type Kind, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
@@ -79,7 +80,7 @@ export const event: Kind = {
   validate,
 };
 
-/** Field of events.k8s.io/v1 → field of v1. */
+/** Maps fields of events.k8s.io/v1 to fields of v1. */
 const olderNames: Record<string, string> = {
   note: "message",
   regarding: "involvedObject",

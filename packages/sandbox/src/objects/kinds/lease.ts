@@ -1,6 +1,6 @@
 /**
- * Lease and LeaseCandidate: what elections are held with. As with the feature gate CoordinatedLeaderElection on; there
- * is nothing here that would elect among candidates.
+ * Lease and LeaseCandidate, as with the feature gate CoordinatedLeaderElection enabled. There is no controller that
+ * elects a leader among LeaseCandidates.
  */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isConfigMapKey, isDnsSubdomain, isQualifiedName } from "../name-rules.ts";
@@ -107,7 +107,7 @@ export const leaseCandidate: Kind = {
 
 const leaseNameOf = (object: ApiObject) => section(object, "spec").leaseName;
 
-/** The path says strategy twice in the API as well. */
+/** kube-apiserver repeats "strategy" in this path too. */
 function validateStrategy(strategy: string): FieldError[] {
   const path = "spec.strategy.strategy";
   if (strategy.includes("/"))

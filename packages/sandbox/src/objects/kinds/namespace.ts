@@ -1,4 +1,4 @@
-/** Namespace. That its content goes with it is the task of housekeeping/namespaces.ts. */
+/** Namespace. control/namespaces.ts deletes its content. */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsLabel } from "../name-rules.ts";
 

@@ -1,5 +1,6 @@
 /**
- * Service, Endpoints and EndpointSlice: records of who can be reached. Nothing here routes, or fills them in.
+ * Service, Endpoints and EndpointSlice. They are only stored: no controller fills them in, and nothing routes to
+ * them.
  */
 import { ageColumn, formatLabels, joined, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsLabel, isDnsSubdomain } from "../name-rules.ts";
@@ -103,10 +104,7 @@ function defaultPort(port: ServicePort): ServicePort {
   return { ...port, protocol: port.protocol || "TCP", targetPort: port.targetPort || (port.port ?? 0) };
 }
 
-/**
- * A cluster IP out of the name: nothing routes to it here, so that all it has to be is stable and look like one.
- * Two services may get the same.
- */
+/** Derives a stable cluster IP from the name. Nothing routes to it, so two services may get the same one. */
 function addressOf(object: ApiObject): string {
   let hash = 0;
   for (const letter of `${object.metadata.namespace}/${object.metadata.name}`)
@@ -119,7 +117,7 @@ interface EndpointSubset {
   ports?: { port: number }[];
 }
 
-/** kubectl shows three of them, and how many more there are. */
+/** kubectl shows the first three values and the number of the others. */
 function shorten(values: string[]): string {
   if (values.length === 0) return "<none>";
   return values.length > 3

@@ -1,4 +1,4 @@
-/** Node: a record, for those who bring their own node agent. */
+/** Node. It is only stored, for users who run their own node agent. */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";

@@ -1,6 +1,6 @@
 /**
- * Defaults and rules for what runs in a pod, shared by Pod, ReplicaSet and Deployment. The part of Kubernetes' own
- * rules that a wrong manifest usually trips over; not all of them.
+ * Defaults and validation of pod specs, shared by Pod, ReplicaSet and Deployment. Validation covers only the rules of
+ * Kubernetes that manifests often break.
  */
 import { isDnsLabel } from "../name-rules.ts";
 import type { JsonObject } from "../object.ts";

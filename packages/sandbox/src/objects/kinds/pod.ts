@@ -1,4 +1,4 @@
-/** Pod: a record; nothing here runs it. */
+/** Pod. It is only stored: nothing runs it. */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";
@@ -81,14 +81,14 @@ export const pod: Kind = {
   },
   validate(object, old) {
     const errors: FieldError[] = validatePodSpec(specOf(object), "spec");
-    if (old && !equal(frozen(specOf(object)), frozen(specOf(old)))) {
+    if (old && !equal(immutablePart(specOf(object)), immutablePart(specOf(old)))) {
       const fields =
         "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
       errors.push(field.forbidden("spec", `pod updates may not change fields other than ${fields}`));
     }
     return errors;
   },
-  // A pod that no node runs has nothing to stop; of the others the node removes the object when it has stopped them.
+  // A pod without a node is removed immediately. A node removes its pods after it has stopped them.
   graceSeconds(object, asked) {
     if (!specOf(object).nodeName || ["Failed", "Succeeded"].includes(String(statusOf(object).phase)))
       return 0;
@@ -96,8 +96,8 @@ export const pod: Kind = {
   },
 };
 
-/** The spec without what may change. */
-function frozen(spec: PodSpec): JsonObject {
+/** The part of the spec that cannot change. */
+function immutablePart(spec: PodSpec): JsonObject {
   const images = (containers: PodSpec["containers"]) =>
     containers?.map((container) => ({ ...container, image: "" }));
   return {

@@ -1,5 +1,6 @@
 /**
- * Role, ClusterRole and their bindings. authorization/ reads them; admission/role-escalation.ts guards them.
+ * Role, ClusterRole and their bindings. access/authorizer.ts reads them; access/role-escalation.ts guards writes to
+ * them.
  */
 import { ageColumn, type Column, type Kind, nameColumn, section } from "../kind.ts";
 import { isPathSegment } from "../name-rules.ts";
@@ -7,8 +8,10 @@ import type { ApiObject, JsonObject } from "../object.ts";
 import { equal } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
 
+export const rbacGroup = "rbac.authorization.k8s.io";
+
 const rbac = {
-  group: "rbac.authorization.k8s.io",
+  group: rbacGroup,
   version: "v1",
   name: isPathSegment,
   createOnUpdate: true,
@@ -86,10 +89,9 @@ export interface RbacSubject {
   namespace?: string;
 }
 
-const rbacGroup = "rbac.authorization.k8s.io";
 const subjectsOf = (object: ApiObject) => (object.subjects ?? []) as RbacSubject[];
 
-/** Users and groups belong to the RBAC group, ServiceAccounts to the core group; the role to the RBAC group. */
+/** Fills in API groups: users, groups and roles belong to the RBAC group, ServiceAccounts to the core group. */
 function defaultBinding(object: ApiObject): ApiObject {
   const subjects = subjectsOf(object).map((subject) =>
     subject.apiGroup === undefined && subject.kind !== "ServiceAccount"

@@ -1,4 +1,4 @@
-/** Deployment and ReplicaSet: records; no controller here acts on them. */
+/** Deployment and ReplicaSet. They are only stored: no controller acts on them. */
 import { ageColumn, type Column, formatLabels, joined, type Kind, nameColumn, section } from "../kind.ts";
 import { type LabelSelector, matchesLabels } from "../label-selector.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
