@@ -1,6 +1,6 @@
-// How fast the sandbox is, with a real kube-apiserver beside it where TENURE_CONFORMANCE_KUBECONFIG names one.
+// Measures the sandbox, and a real kube-apiserver too if TENURE_CONFORMANCE_KUBECONFIG names one.
 //   npm run build && node bench/sandbox.mjs [--updates 100000]
-// The sandbox runs as users run it, as a process of its own, over TLS. One run takes about two minutes.
+// The sandbox runs as users run it: in its own process, over TLS. One run takes about two minutes.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -19,7 +19,7 @@ const percentile = (values, part) =>
 const ms = (value) => `${value.toFixed(1)} ms`;
 const print = (name, sandbox, real = "") => console.log(`${name.padEnd(46)}${sandbox.padEnd(26)}${real}`);
 
-/** Reads the two kinds of kubeconfig that there are here, both of which have one cluster and one token. */
+/** Reads the kubeconfig of either server. Both have one cluster and one token. */
 function client(kubeconfig) {
   const text = readFileSync(kubeconfig, "utf8");
   const value = (key) => new RegExp(`${key}: "?([^"\\n]+)"?`).exec(text)[1];
@@ -80,7 +80,7 @@ async function updates(target, connections, count) {
   return `${Math.round(perSecond)} /s, p50 ${ms(percentile(times, 0.5))}`;
 }
 
-/** From sending a write until the last of the watchers has its event. */
+/** Measures the time from a write until the last watcher has its event. */
 async function fanOut(target, watchers, count) {
   const agent = target.connection();
   await target.call(agent, "DELETE", `${leases}/fan`).catch(() => {});
@@ -117,7 +117,7 @@ async function fanOut(target, watchers, count) {
   return `p50 ${ms(percentile(times, 0.5))}, p95 ${ms(percentile(times, 0.95))}`;
 }
 
-/** In a process of its own, since the second start in a process is faster. */
+/** Each start uses a new process, because a second start in the same process is faster. */
 function startTime() {
   const script = `const t0 = performance.now(); const { startSandbox } = await import(${JSON.stringify(library)}); const t1 = performance.now();
     const sandbox = await startSandbox(); console.log(t1 - t0, performance.now() - t1); await sandbox.close();`;

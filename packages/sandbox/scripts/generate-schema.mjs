@@ -1,8 +1,8 @@
-// Makes gen/*.json from the sources of a Kubernetes release, for the kinds that the sandbox serves:
+// Generates gen/*.json from the sources of a Kubernetes release, for the kinds that the sandbox serves:
 //   node scripts/generate-schema.mjs v1.36.3 <k8s.io/kubernetes> <k8s.io/api> <k8s.io/apimachinery>
-// where the last three are the directories of the modules (`go mod download -json k8s.io/kubernetes@v1.36.3` says them).
-// types.json is read at the first write (types, defaults, merge keys); descriptions.json only when somebody asks for
-// OpenAPI (kubectl explain), protobuf.json only when a client writes protobuf: that is why they are apart.
+// The last three are the directories of the modules. `go mod download -json k8s.io/kubernetes@v1.36.3` prints them.
+// There are three files because the sandbox reads each on first use: types.json (types, defaults, merge keys) for a write,
+// descriptions.json for OpenAPI (kubectl explain), protobuf.json for a protobuf body.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -67,7 +67,7 @@ while (queue.length > 0) {
   descriptions[short] = texts;
 }
 
-/** Drops what no code of the sandbox reads, resolves the allOf wrapper round a $ref, and moves descriptions out. */
+/** Drops what the sandbox does not read, unwraps allOf around a $ref, and moves the descriptions to `texts`. */
 function compact(schema, texts, path) {
   if (schema.description) texts[path] = schema.description;
   const reference = schema.$ref ?? (schema.allOf?.length === 1 ? schema.allOf[0].$ref : undefined);
@@ -92,7 +92,7 @@ function compact(schema, texts, path) {
   return out;
 }
 
-// ---- which scalars are pointers, out of types.go: of those an empty value is kept, of others it is left out ----
+// ---- scalars that are pointers in types.go: Kubernetes keeps their empty values, and omits those of other scalars ----
 
 const GO_FILES = [
   ...[
@@ -120,7 +120,7 @@ for (const [prefix, file] of GO_FILES) {
   }
 }
 
-// ---- numbers of fields, out of generated.proto ----
+// ---- field numbers, from generated.proto ----
 
 const PROTO_FILES = [
   ...[
@@ -141,7 +141,7 @@ const PROTO_FILES = [
 ];
 const SCALARS = ["string", "bytes", "bool", "int32", "int64", "double"];
 
-/** message → number → [field, type]; `[]` and `{}` before a type say list and map. */
+/** Maps message and field number to [field, type]. A type begins with `[]` for a list and `{}` for a map. */
 const messages = {};
 for (const file of PROTO_FILES) {
   const text = readFileSync(file, "utf8").replace(/\/\/.*$/gm, "");

@@ -1,8 +1,11 @@
 /**
- * Time, timers and randomness of the machine. No other file of this package uses them (house-rules.test.ts checks
- * that), so a test can pass in its own.
+ * Time, timers, randomness and temporary directories of the machine. No other file of this package uses them
+ * (house-rules.test.ts checks that), so a test can pass in its own.
  */
 import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 export interface Timer {
   cancel(): void;
@@ -33,3 +36,7 @@ export const systemPlatform: Platform = {
   randomBytes: (count) => randomBytes(count),
   uuid: () => randomUUID(),
 };
+
+export function makeTemporaryDirectory(prefix: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), prefix));
+}

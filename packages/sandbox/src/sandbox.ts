@@ -1,6 +1,5 @@
 /** The public API of the library: starts a sandbox. */
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type KeyAndCertificate, newClientCertificate, newServerCertificate } from "./access/certificate.ts";
 import {
@@ -13,7 +12,7 @@ import type { Faults } from "./control/fault.ts";
 import { FaultInjector } from "./control/fault-injector.ts";
 import { kubeconfig } from "./control/kubeconfig.ts";
 import { SandboxError } from "./errors.ts";
-import { type Platform, systemPlatform } from "./platform.ts";
+import { makeTemporaryDirectory, type Platform, systemPlatform } from "./platform.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/store.ts";
 import { ApiServer } from "./wire/server.ts";
@@ -178,7 +177,7 @@ class TemporaryDirectories {
   #count = 0;
 
   async create(): Promise<string> {
-    this.#root ??= mkdtemp(join(tmpdir(), "tenure-sandbox-"));
+    this.#root ??= makeTemporaryDirectory("tenure-sandbox-");
     const path = join(await this.#root, String(++this.#count));
     await mkdir(path);
     return path;
