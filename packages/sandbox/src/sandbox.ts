@@ -69,6 +69,8 @@ export interface Sandbox {
 }
 
 const restartDelayMs = 50;
+const clusterNames = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+const alwaysValidNames = ["localhost", "127.0.0.1", "::1", ...clusterNames];
 
 /** Starts a Kubernetes API in this process. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -76,22 +78,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { port = 0, host = "127.0.0.1", hostNames = [], tls = true, platform = systemPlatform } = options;
   const store = options.store ?? (await openStore(options.dataDir));
   const cluster = await openCluster(store, platform);
-  if (options.anonymous) await allowAnonymous(store, platform);
+  if (options.anonymous) await allowAnonymous(cluster);
   const faults = new FaultInjector(platform);
   const temporaryDirectories = new TemporaryDirectories();
-  const names = [
-    "localhost",
-    "127.0.0.1",
-    "::1",
-    "kubernetes",
-    "kubernetes.default",
-    "kubernetes.default.svc",
-    host,
-    ...hostNames,
-  ];
+  const names = new Set([...alwaysValidNames, host, ...hostNames]);
   const certificate = tls
     ? {
-        server: newServerCertificate(cluster.authority, [...new Set(names)], platform),
+        server: newServerCertificate(cluster.authority, [...names], platform),
         authorityPem: cluster.authority.certificatePem,
       }
     : undefined;

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../objects/quote.ts";
 import { badRequest, forbidden } from "../objects/status.ts";
 import { type Authorizer, explainDenial } from "./authorizer.ts";
-import type { Attributes } from "./rules.ts";
+import { type Attributes, noAttributes } from "./rules.ts";
 import { anonymousUser, authenticatedGroup, type User, unauthenticatedGroup } from "./user.ts";
 
 const extraPrefix = "impersonate-extra-";
@@ -43,15 +43,7 @@ export function impersonate(user: User, headers: IncomingHttpHeaders, authorizer
     ),
   ];
   for (const attributes of wanted) {
-    const full = {
-      verb: "impersonate",
-      group: "",
-      version: "v1",
-      resource: "",
-      namespace: "",
-      name: "",
-      ...attributes,
-    };
+    const full = { ...noAttributes, verb: "impersonate", version: "v1", ...attributes };
     const decision = authorizer.authorize(user, full);
     if (!decision.allowed) throw forbidden(full, explainDenial(user, full));
   }

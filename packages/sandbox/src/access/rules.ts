@@ -13,6 +13,9 @@ export interface Attributes {
   path?: string;
 }
 
+/** To be completed with the attributes of a request. */
+export const noAttributes = { verb: "", group: "", version: "", resource: "", namespace: "", name: "" };
+
 const has = (list: string[] | undefined, value: string) =>
   list !== undefined && (list.includes("*") || list.includes(value));
 

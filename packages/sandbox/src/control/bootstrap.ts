@@ -7,8 +7,7 @@ import { namespace } from "../objects/kinds/namespace.ts";
 import { clusterRole, clusterRoleBinding, type PolicyRule, rbacGroup } from "../objects/kinds/rbac.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { formatTime } from "../objects/time.ts";
-import type { Platform } from "../platform.ts";
-import type { Store } from "../store/store.ts";
+import type { Cluster } from "../registry/context.ts";
 
 const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
@@ -115,52 +114,34 @@ const initialRoles: RoleDefinition[] = [
   },
 ];
 
-export async function createInitialObjects(store: Store, platform: Platform): Promise<void> {
+type Target = Pick<Cluster, "store" | "platform">;
+
+const roleLabels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
+
+export async function createInitialObjects(target: Target): Promise<void> {
   for (const name of initialNamespaces) {
-    const labels = { "kubernetes.io/metadata.name": name };
-    await createOnce(
-      store,
-      platform,
-      namespace,
-      name,
-      { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } },
-      labels,
-    );
+    const content = { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
+    await createOnce(target, namespace, name, content, { "kubernetes.io/metadata.name": name });
   }
   for (const { name, rules, groups } of initialRoles) {
-    await createOnce(
-      store,
-      platform,
-      clusterRole,
-      name,
-      { rules },
-      { "kubernetes.io/bootstrapping": "rbac-defaults" },
-    );
-    if (groups) await bindClusterRole(store, platform, name, name, groups);
+    await createOnce(target, clusterRole, name, { rules }, roleLabels);
+    if (groups) await bindClusterRole(target, name, name, groups);
   }
 }
 
 /** Lets clients without credentials do everything. It is an ordinary binding: users can see it, and delete it. */
-export async function allowAnonymous(store: Store, platform: Platform): Promise<void> {
-  await bindClusterRole(store, platform, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
+export async function allowAnonymous(target: Target): Promise<void> {
+  await bindClusterRole(target, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
 }
 
-async function bindClusterRole(
-  store: Store,
-  platform: Platform,
-  name: string,
-  role: string,
-  groups: string[],
-): Promise<void> {
+async function bindClusterRole(target: Target, name: string, role: string, groups: string[]): Promise<void> {
   const roleRef = { apiGroup: rbacGroup, kind: "ClusterRole", name: role };
   const subjects = groups.map((group) => ({ kind: "Group", apiGroup: rbacGroup, name: group }));
-  const labels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
-  await createOnce(store, platform, clusterRoleBinding, name, { roleRef, subjects }, labels);
+  await createOnce(target, clusterRoleBinding, name, { roleRef, subjects }, roleLabels);
 }
 
 async function createOnce(
-  store: Store,
-  platform: Platform,
+  { store, platform }: Target,
   kind: Kind,
   name: string,
   content: object,

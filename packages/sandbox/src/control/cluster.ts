@@ -38,7 +38,7 @@ async function open(store: Store, platform: Platform): Promise<RunningCluster> {
   const { authority, adminToken, serviceAccountKeyPem } = await loadIdentity(store, platform);
   const tokens = new ServiceAccountTokens(store, serviceAccountKeyPem, platform);
   const controllers = startControllers(store, platform);
-  await createInitialObjects(store, platform);
+  await createInitialObjects({ store, platform });
   await controllers.settled();
   // No watch needs to see how the initial objects were created.
   store.compact();

@@ -8,6 +8,7 @@ import {
   type ListedFault,
   matchesTarget,
   parseFault,
+  type StatusEffect,
 } from "./fault.ts";
 
 /** An open watch that faults can affect. */
@@ -29,7 +30,7 @@ interface Entry {
 interface RequestFaults {
   latencyMs: number;
   /** What happens instead of the request, if anything. */
-  outcome: "hang" | "drop" | { status: 409 | 429 | 500 | 503; retryAfterSeconds?: number } | undefined;
+  outcome: "hang" | "drop" | StatusEffect | undefined;
   loseAnswer: boolean;
 }
 

@@ -1,11 +1,16 @@
 /** Faults that a test can inject, and the requests that they affect. */
 import { SandboxError } from "../errors.ts";
 
+export interface StatusEffect {
+  status: 409 | 429 | 500 | 503;
+  retryAfterSeconds?: number;
+}
+
 export type FaultEffect =
   /** Delays the response. */
   | { latencyMs: number }
   /** Rejects the request with this status. The request has no effect. */
-  | { status: 409 | 429 | 500 | 503; retryAfterSeconds?: number }
+  | StatusEffect
   /** Never responds. The request has no effect. */
   | "hang"
   /** Closes the connection. The request has no effect. */

@@ -13,7 +13,7 @@ export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
 
-interface Decoded {
+export interface Decoded {
   value: JsonObject;
   /** Paths of fields that the type does not have. */
   unknown: string[];

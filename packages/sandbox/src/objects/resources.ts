@@ -27,7 +27,7 @@ export interface Subresource {
   /** The name of that kind's type in gen/types.json. */
   type: string;
   /** In alphabetical order, as discovery lists them. */
-  verbs: string[];
+  verbs: readonly string[];
 }
 
 const scale = {
@@ -59,8 +59,8 @@ export const subresources: readonly Subresource[] = [
     type: "api.core.v1.Binding",
     verbs: ["create"],
   },
-  { ...scale, of: deployment, verbs: [...scale.verbs] },
-  { ...scale, of: replicaSet, verbs: [...scale.verbs] },
+  { ...scale, of: deployment },
+  { ...scale, of: replicaSet },
 ];
 
 /** A resource that asks a question about access. The API answers it and stores nothing. */
@@ -99,7 +99,7 @@ export interface DiscoveredResource extends GroupVersionKind {
   shortNames?: string[];
   categories?: string[];
   verbs: string[];
-  subresources: { name: string; kind: GroupVersionKind; verbs: string[] }[];
+  subresources: { name: string; kind: GroupVersionKind; verbs: readonly string[] }[];
   /** False for reviews. */
   stored: boolean;
   type: string;

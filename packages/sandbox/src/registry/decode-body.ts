@@ -2,7 +2,7 @@
  * Decodes a body as an object of the kind that the path names. Rejects, warns about or ignores unknown and duplicate
  * fields.
  */
-import { DecodeError, decode } from "../objects/decode.ts";
+import { type Decoded, DecodeError, decode } from "../objects/decode.ts";
 import { apiVersion, type Kind } from "../objects/kind.ts";
 import { type ApiObject, isObject, type JsonObject, textOf } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
@@ -22,7 +22,7 @@ export async function decodeBody(context: KindContext, fieldValidation: string):
 function toObject(context: KindContext, body: Body, fieldValidation: string): ApiObject {
   const { kind } = context;
   const raw = checkType(kind, body.value);
-  const { value, unknown } = decodeAs(kind, raw);
+  const { value, unknown } = decodeOrReject(kind.type, raw, (why) => cannotBeHandled(kind, why));
   // Duplicates inside an unknown field are not reported, because the field is dropped.
   const dropped = new Set(unknown);
   const kept = body.duplicates.filter((path) => !pathsTo(path).some((parent) => dropped.has(parent)));
@@ -69,11 +69,12 @@ function checkType(kind: Kind, value: unknown): JsonObject {
   );
 }
 
-function decodeAs(kind: Kind, value: JsonObject) {
+/** Decodes a value as a type. If it does not have the type, `explain` makes the message of the response. */
+export function decodeOrReject(type: string, value: unknown, explain: (why: string) => string): Decoded {
   try {
-    return decode(kind.type, value);
+    return decode(type, value);
   } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(cannotBeHandled(kind, error.message));
+    if (error instanceof DecodeError) throw badRequest(explain(error.message));
     throw error;
   }
 }

@@ -3,7 +3,7 @@
  * grace period (pods on a node), or dependents that must be deleted first or orphaned. An object that is held gets
  * a deletionTimestamp and is removed later.
  */
-import { DecodeError, decode } from "../objects/decode.ts";
+
 import { keyOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
@@ -18,6 +18,7 @@ import type { Decision, Stored } from "../store/types.ts";
 import { checkDeletion } from "./admission.ts";
 import { readBody } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
+import { decodeOrReject } from "./decode-body.ts";
 import { represent, representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 import { subjectOf } from "./write.ts";
@@ -197,10 +198,5 @@ async function bodyOptions(context: KindContext): Promise<DeleteOptions> {
   if (value.kind !== undefined && value.kind !== "DeleteOptions") {
     throw badRequest(notRegistered(textOf(value.apiVersion ?? "meta.k8s.io/v1"), textOf(value.kind)));
   }
-  try {
-    return decode(`${metaPrefix}DeleteOptions`, value).value as DeleteOptions;
-  } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(error.message);
-    throw error;
-  }
+  return decodeOrReject(`${metaPrefix}DeleteOptions`, value, (why) => why).value as DeleteOptions;
 }

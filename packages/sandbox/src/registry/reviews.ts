@@ -1,13 +1,20 @@
 /** POST of a review. */
-import { accessReview, localAccessReview, rulesReview, selfAccessReview } from "../access/access-reviews.ts";
-import type { Review } from "../access/review.ts";
-import { selfReview, tokenReview } from "../access/token-reviews.ts";
-import { DecodeError, decode } from "../objects/decode.ts";
-import { isObject, type JsonObject } from "../objects/object.ts";
+
+import {
+  accessReview,
+  localAccessReview,
+  type Review,
+  rulesReview,
+  selfAccessReview,
+  selfReview,
+  tokenReview,
+} from "../access/reviews.ts";
+import { isObject } from "../objects/object.ts";
 import { type ReviewKind, reviewKinds } from "../objects/resources.ts";
 import { badRequest, invalid } from "../objects/status.ts";
 import { readBody } from "./body.ts";
 import type { ApiResponse, Context, RequestInfo } from "./context.ts";
+import { decodeOrReject } from "./decode-body.ts";
 
 const reviews: Record<ReviewKind["kind"], Review> = {
   LocalSubjectAccessReview: localAccessReview,
@@ -34,13 +41,11 @@ async function answerReview({ kind, group, type }: ReviewKind, context: Context)
       `the API version in the data (${String(value.apiVersion)}) does not match the expected API version (${apiVersion})`,
     );
   }
-  let object: JsonObject;
-  try {
-    object = decode(type, value).value;
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${error.message}`);
-  }
+  const { value: object } = decodeOrReject(
+    type,
+    value,
+    (why) => `${kind} in version "v1" cannot be handled as a ${kind}: ${why}`,
+  );
   const { authorizer, tokens } = context.cluster;
   const asker = { user: context.user, namespace: context.info.namespace, authorizer, tokens };
   const review = reviews[kind];

@@ -1,17 +1,19 @@
 /** The scale subresource: reads and writes only the number of replicas. `kubectl scale` uses it. */
-import { keyOf, section } from "../objects/kind.ts";
+
+import { section } from "../objects/kind.ts";
 import { type ApiObject, at, type JsonObject } from "../objects/object.ts";
-import { field, invalid, notFound, unsupportedMediaType } from "../objects/status.ts";
+import { field, invalid, unsupportedMediaType } from "../objects/status.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { mediaType, readBody } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
+import { findObject } from "./get.ts";
 import { readPatch } from "./patch.ts";
-import { subjectOf, updateObject } from "./write.ts";
+import { updateObject } from "./write.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
 export async function getScale(context: KindContext): Promise<ApiResponse> {
-  return answer(present(context));
+  return toResponse(findObject(context).value);
 }
 
 export async function updateScale(context: KindContext): Promise<ApiResponse> {
@@ -50,17 +52,14 @@ async function write(context: KindContext, change: (scale: JsonObject) => unknow
     },
     false,
   );
-  return answer(stored.value);
+  return toResponse(stored.value);
 }
 
-function present(context: KindContext): ApiObject {
-  const { cluster, kind, info } = context;
-  const found = cluster.store.get(keyOf(kind, info.namespace, info.name));
-  if (!found) throw notFound(subjectOf(context, info.name));
-  return found.value;
-}
-
-const answer = (object: ApiObject): ApiResponse => ({ type: "object", code: 200, value: toScale(object) });
+const toResponse = (object: ApiObject): ApiResponse => ({
+  type: "object",
+  code: 200,
+  value: toScale(object),
+});
 
 function toScale(object: ApiObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;

@@ -2,18 +2,19 @@
  * POST of a TokenRequest: issues a token for a ServiceAccount. The token expires, and can be bound to a pod or a
  * secret.
  */
+
 import { type BoundObject, tokenIssuer } from "../access/service-account-tokens.ts";
-import { DecodeError, decode } from "../objects/decode.ts";
 import { keyOf } from "../objects/kind.ts";
 import { secret } from "../objects/kinds/config.ts";
 import { pod } from "../objects/kinds/pod.ts";
-import { isObject, type JsonObject } from "../objects/object.ts";
+import { isObject } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
 import { badRequest, conflict, type FieldError, field, invalid, notFound } from "../objects/status.ts";
 import { formatTime } from "../objects/time.ts";
 import { readBody } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
-import { subjectOf } from "./write.ts";
+import { decodeOrReject } from "./decode-body.ts";
+import { findObject } from "./get.ts";
 
 const defaultExpirySeconds = 3600;
 const minExpirySeconds = 600;
@@ -26,12 +27,16 @@ interface TokenRequestSpec {
 }
 
 export async function requestToken(context: KindContext): Promise<ApiResponse> {
-  const { cluster, info, kind } = context;
+  const { cluster, info } = context;
   const { value } = await readBody(context, "TokenRequest");
   if (!isObject(value)) throw badRequest('TokenRequest in version "v1" cannot be handled as a TokenRequest');
-  const account = cluster.store.get(keyOf(kind, info.namespace, info.name));
-  if (!account) throw notFound(subjectOf(context, info.name));
-  const spec = readSpec(value);
+  const account = findObject(context);
+  const { value: request } = decodeOrReject(
+    "api.authentication.v1.TokenRequest",
+    value,
+    (why) => `TokenRequest in version "v1" cannot be handled as a TokenRequest: ${why}`,
+  );
+  const spec = (request.spec ?? {}) as TokenRequestSpec;
   const seconds = spec.expirationSeconds ?? defaultExpirySeconds;
   const errors: FieldError[] = [];
   if (seconds < minExpirySeconds) {
@@ -72,15 +77,6 @@ export async function requestToken(context: KindContext): Promise<ApiResponse> {
       status: { token, expirationTimestamp: formatTime(expiresMs) },
     },
   };
-}
-
-function readSpec(value: JsonObject): TokenRequestSpec {
-  try {
-    return (decode("api.authentication.v1.TokenRequest", value).value.spec ?? {}) as TokenRequestSpec;
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(`TokenRequest in version "v1" cannot be handled as a TokenRequest: ${error.message}`);
-  }
 }
 
 function findBound(

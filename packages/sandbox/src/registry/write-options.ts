@@ -20,13 +20,7 @@ export function parseWriteOptions({ request, info }: Context, apply = false): Wr
   const fieldValidation = query.get("fieldValidation") ?? "";
   const manager = query.get("fieldManager") ?? "";
   const forceText = query.get("force");
-  if (
-    forceText !== null &&
-    forceText !== "true" &&
-    forceText !== "false" &&
-    forceText !== "1" &&
-    forceText !== "0"
-  ) {
+  if (forceText !== null && !["true", "false", "1", "0"].includes(forceText)) {
     throw badRequest(`invalid value for force: ${forceText}`);
   }
   const force = forceText === null ? undefined : forceText === "true" || forceText === "1";

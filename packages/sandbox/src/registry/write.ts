@@ -236,12 +236,8 @@ export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {
 
 function withNamespace({ kind, info }: KindContext, object: ApiObject): ApiObject {
   const { namespace } = object.metadata;
-  if (!kind.namespaced) {
-    if (!namespace) return object;
+  if (namespace && (!kind.namespaced || namespace !== info.namespace)) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
-  if (namespace && namespace !== info.namespace) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
-  return namespace ? object : withMetadata(object, { namespace: info.namespace });
+  return namespace || !kind.namespaced ? object : withMetadata(object, { namespace: info.namespace });
 }

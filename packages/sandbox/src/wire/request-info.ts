@@ -1,4 +1,5 @@
 /** Parses a method and a path into a verb on a resource, like RequestInfo of k8s.io/apiserver. */
+import { noAttributes } from "../access/rules.ts";
 import type { RequestInfo } from "../registry/context.ts";
 import { isTrue } from "../registry/query.ts";
 
@@ -13,18 +14,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
         : undefined;
   if (resourceParts === undefined) {
     const verb = method.toLowerCase();
-    return {
-      isResource: false,
-      tooLong: false,
-      verb,
-      group: "",
-      version: "",
-      resource: "",
-      subresource: "",
-      namespace: "",
-      name: "",
-      path,
-    };
+    return { ...noAttributes, isResource: false, tooLong: false, verb, subresource: "", path };
   }
 
   const [group, version] = root === "api" ? ["", rest[0] as string] : [rest[0] as string, rest[1] as string];

@@ -1,5 +1,7 @@
 /** Writes responses. It is not an error if the client has disconnected. */
+
 import type { ServerResponse } from "node:http";
+import type { StatusEffect } from "../control/fault.ts";
 import { ApiError } from "../objects/status.ts";
 import type { ApiResponse, Context } from "../registry/context.ts";
 import { warningHeaders } from "./warnings.ts";
@@ -62,13 +64,7 @@ const faultReasons = {
   ],
 } as const;
 
-export function faultStatus({
-  status,
-  retryAfterSeconds,
-}: {
-  status: 409 | 429 | 500 | 503;
-  retryAfterSeconds?: number;
-}): ApiError {
+export function faultStatus({ status, retryAfterSeconds }: StatusEffect): ApiError {
   const [reason, message] = faultReasons[status];
   // The API server always sends Retry-After with a 429.
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : undefined);

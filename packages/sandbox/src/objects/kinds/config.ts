@@ -4,7 +4,7 @@ import { isConfigMapKey, isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";
 import { equal } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
-import { immutable } from "../validate-metadata.ts";
+import { immutable } from "../validate.ts";
 
 const core = { group: "", version: "v1", namespaced: true, name: isDnsSubdomain } as const;
 

@@ -6,7 +6,7 @@ import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isConfigMapKey, isDnsSubdomain, isQualifiedName } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
-import { immutable } from "../validate-metadata.ts";
+import { immutable } from "../validate.ts";
 
 interface LeaseSpec {
   leaseDurationSeconds?: number;

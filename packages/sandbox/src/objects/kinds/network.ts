@@ -6,7 +6,7 @@ import { ageColumn, formatLabels, joined, type Kind, nameColumn, section } from 
 import { isDnsLabel, isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
-import { immutable } from "../validate-metadata.ts";
+import { immutable } from "../validate.ts";
 
 interface ServicePort extends JsonObject {
   name?: string;

@@ -5,7 +5,7 @@ import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject, ObjectMeta } from "../object.ts";
 import { equal } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
-import { immutable } from "../validate-metadata.ts";
+import { immutable } from "../validate.ts";
 import { type Container, defaultPodSpec, type PodSpec, validatePodSpec } from "./pod-template.ts";
 
 interface WorkloadSpec extends JsonObject {

@@ -1,9 +1,54 @@
-/** Access reviews: may a user do something? `kubectl auth can-i` uses them. */
+/**
+ * Reviews: resources that ask a question about access. `kubectl auth can-i` uses them. The API answers in `status` and
+ * stores nothing.
+ */
 import type { JsonObject } from "../objects/object.ts";
-import { type FieldError, field } from "../objects/status.ts";
-import type { Asker, Review } from "./review.ts";
-import type { Attributes } from "./rules.ts";
+import { badRequest, type FieldError, field } from "../objects/status.ts";
+import type { Authorizer } from "./authorizer.ts";
+import { type Attributes, noAttributes } from "./rules.ts";
+import { type ServiceAccountTokens, tokenIssuer } from "./service-account-tokens.ts";
 import type { User } from "./user.ts";
+
+/** The user who sends the review, and what answers it. */
+interface Asker {
+  user: User;
+  /** The namespace in the path of the request. */
+  namespace: string;
+  authorizer: Authorizer;
+  tokens: ServiceAccountTokens;
+}
+
+export interface Review {
+  validate?(object: JsonObject, asker: Asker): FieldError[];
+  status(object: JsonObject, asker: Asker): JsonObject;
+}
+
+const printUser = ({ name, uid, groups, extra }: User): JsonObject => ({
+  username: name,
+  ...(uid ? { uid } : {}),
+  groups,
+  ...(extra ? { extra } : {}),
+});
+
+export const tokenReview: Review = {
+  validate(object) {
+    if ((object.spec as { token?: string } | undefined)?.token) return [];
+    throw badRequest("token is required for TokenReview in authentication");
+  },
+  status(object, { tokens }) {
+    const { token = "", audiences = [tokenIssuer] } = (object.spec ?? {}) as {
+      token?: string;
+      audiences?: string[];
+    };
+    const found = tokens.check(token, audiences);
+    if (found) return { authenticated: true, user: printUser(found.user), audiences: found.audiences };
+    return { user: {}, error: "invalid bearer token" };
+  },
+};
+
+export const selfReview: Review = {
+  status: (_object, { user }) => ({ userInfo: printUser(user) }),
+};
 
 interface AccessSpec {
   resourceAttributes?: Partial<
@@ -17,27 +62,10 @@ interface AccessSpec {
 
 const specOf = (object: JsonObject) => (object.spec ?? {}) as AccessSpec;
 
-function attributesOf({ resourceAttributes: asked, nonResourceAttributes: path }: AccessSpec): Attributes {
-  const {
-    verb = "",
-    version = "",
-    resource = "",
-    subresource,
-    namespace = "",
-    name = "",
-    group: of = "",
-  } = asked ?? {};
-  if (!asked)
-    return {
-      verb: path?.verb ?? "",
-      group: "",
-      version: "",
-      resource: "",
-      namespace: "",
-      name: "",
-      path: path?.path ?? "",
-    };
-  return { verb, group: of, version, resource, ...(subresource ? { subresource } : {}), namespace, name };
+function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): Attributes {
+  return resourceAttributes
+    ? { ...noAttributes, ...resourceAttributes }
+    : { ...noAttributes, path: "", ...nonResourceAttributes };
 }
 
 function decide({ authorizer }: Asker, user: User, spec: AccessSpec): JsonObject {
