@@ -3,7 +3,6 @@
  * grace period (pods on a node), or dependents that must be deleted first or orphaned. An object that is held gets
  * a deletionTimestamp and is removed later.
  */
-
 import { keyOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace } from "../objects/kinds/namespace.ts";

@@ -1,5 +1,4 @@
 /** PUT of the finalizers in the spec of a namespace. A deleted namespace without finalizers is removed. */
-
 import { keyOf } from "../objects/kind.ts";
 import { notFound } from "../objects/status.ts";
 import type { Stored } from "../store/types.ts";

@@ -1,5 +1,4 @@
 /** GET of one object. */
-
 import { keyOf } from "../objects/kind.ts";
 import { notFound } from "../objects/status.ts";
 import type { Stored } from "../store/types.ts";

@@ -1,5 +1,4 @@
 /** GET of a collection, whole or in pages. All pages show the revision of the first page. */
-
 import { quote } from "../objects/quote.ts";
 import { type ApiError, badRequest, expired, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,4 @@
 /** POST of a review. */
-
 import {
   accessReview,
   localAccessReview,

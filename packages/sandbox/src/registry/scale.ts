@@ -1,5 +1,4 @@
 /** The scale subresource: reads and writes only the number of replicas. `kubectl scale` uses it. */
-
 import { section } from "../objects/kind.ts";
 import { type ApiObject, at, type JsonObject } from "../objects/object.ts";
 import { field, invalid, unsupportedMediaType } from "../objects/status.ts";

@@ -2,7 +2,6 @@
  * POST of a TokenRequest: issues a token for a ServiceAccount. The token expires, and can be bound to a pod or a
  * secret.
  */
-
 import { type BoundObject, tokenIssuer } from "../access/service-account-tokens.ts";
 import { keyOf } from "../objects/kind.ts";
 import { secret } from "../objects/kinds/config.ts";

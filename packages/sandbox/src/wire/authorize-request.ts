@@ -1,5 +1,4 @@
 /** Authenticates and authorizes a request: who sends it, and may they? */
-
 import type { Credentials } from "../access/authenticate.ts";
 import { explainDenial } from "../access/authorizer.ts";
 import { impersonate } from "../access/impersonate.ts";

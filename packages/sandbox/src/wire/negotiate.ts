@@ -1,5 +1,4 @@
 /** Content negotiation: chooses JSON or YAML, and objects, a table or only metadata, from the Accept header. */
-
 import { ApiError } from "../objects/status.ts";
 import type { ResponseForm } from "../registry/context.ts";
 

@@ -1,5 +1,4 @@
 /** Writes responses. It is not an error if the client has disconnected. */
-
 import type { ServerResponse } from "node:http";
 import type { StatusEffect } from "../control/fault.ts";
 import { ApiError } from "../objects/status.ts";
