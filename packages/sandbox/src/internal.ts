@@ -1,4 +1,4 @@
 /** For the other packages of tenure. Not part of the public API: it can change in any release. */
 
 export { newAuthority, newServerCertificate } from "./access/certificate.ts";
-export { type Platform, systemPlatform } from "./platform.ts";
+export { systemPlatform } from "./platform.ts";

@@ -1,6 +1,8 @@
 /** The public API of the library: starts a sandbox. */
+
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { after } from "@tenure/base";
 import { type KeyAndCertificate, newClientCertificate, newServerCertificate } from "./access/certificate.ts";
 import {
   type ServiceAccountCredentials,
@@ -103,7 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   /** The delay gives the server time to send the response first. */
   function restartSoon() {
-    platform.after(restartDelayMs, () => {
+    after(platform.clock, restartDelayMs, () => {
       if (!closed) void restart();
     });
   }

@@ -113,7 +113,7 @@ function certificate({
 }: CertificateRequest): string {
   const serial = platform.randomBytes(16);
   serial[0] = ((serial[0] as number) & 0x7f) | 0x40;
-  const now = platform.wallMs();
+  const now = platform.clock.now().wallMs;
   const body = der.sequence(
     der.tagged(0, der.integer(Buffer.from([2]))),
     der.integer(serial),

@@ -62,7 +62,7 @@ export async function ensureServiceAccount(
 ): Promise<{ uid: string }> {
   const stored = await store.commit(keyOf(serviceAccount, namespace, name), (current) => {
     if (current) return undefined;
-    const creationTimestamp = formatTime(platform.wallMs());
+    const creationTimestamp = formatTime(platform.clock.now().wallMs);
     const metadata = { name, namespace, uid: platform.uuid(), creationTimestamp };
     return { kind: "ServiceAccount", apiVersion: "v1", metadata };
   });

@@ -65,7 +65,7 @@ export class ServiceAccountTokens {
     token: string;
     expiresMs: number;
   } {
-    const now = Math.floor(this.#platform.wallMs() / 1000);
+    const now = Math.floor(this.#platform.clock.now().wallMs / 1000);
     const claims: Claims = {
       aud: audiences,
       exp: now + seconds,
@@ -90,7 +90,7 @@ export class ServiceAccountTokens {
    */
   check(token: string, audiences: string[] = [tokenIssuer]): { user: User; audiences: string[] } | undefined {
     const claims = this.#claims(token);
-    const now = this.#platform.wallMs() / 1000;
+    const now = this.#platform.clock.now().wallMs / 1000;
     if (!claims || claims.exp <= now || claims.nbf > now + 60) return undefined;
     const accepted = claims.aud.filter((audience) => audiences.includes(audience));
     if (accepted.length === 0) return undefined;

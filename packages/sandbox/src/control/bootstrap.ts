@@ -149,7 +149,12 @@ async function createOnce(
 ): Promise<void> {
   await store.commit(keyOf(kind, "", name), (current) => {
     if (current) return undefined;
-    const metadata = { name, uid: platform.uuid(), creationTimestamp: formatTime(platform.wallMs()), labels };
+    const metadata = {
+      name,
+      uid: platform.uuid(),
+      creationTimestamp: formatTime(platform.clock.now().wallMs),
+      labels,
+    };
     return { kind: kind.kind, apiVersion: apiVersion(kind), metadata, ...content } as ApiObject;
   });
 }

@@ -30,7 +30,7 @@ export async function bind(context: KindContext): Promise<ApiResponse> {
     const scheduled = {
       type: "PodScheduled",
       status: "True",
-      lastTransitionTime: formatTime(cluster.platform.wallMs()),
+      lastTransitionTime: formatTime(cluster.platform.clock.now().wallMs),
     };
     return {
       ...current.value,

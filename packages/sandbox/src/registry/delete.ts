@@ -114,7 +114,8 @@ function decideDeletion({ kind, cluster }: KindContext, object: ApiObject, optio
   const same = metadata.deletionTimestamp && grace === (metadata.deletionGracePeriodSeconds ?? 0);
   if (same && finalizers.length === (metadata.finalizers ?? []).length) return undefined;
   const marked = withMetadata(object, {
-    deletionTimestamp: metadata.deletionTimestamp ?? formatTime(cluster.platform.wallMs() + grace * 1000),
+    deletionTimestamp:
+      metadata.deletionTimestamp ?? formatTime(cluster.platform.clock.now().wallMs + grace * 1000),
     ...(kind === namespace ? {} : { deletionGracePeriodSeconds: grace }),
     ...(metadata.generation && !metadata.deletionTimestamp ? { generation: metadata.generation + 1 } : {}),
     ...(finalizers.length > 0 ? { finalizers } : {}),

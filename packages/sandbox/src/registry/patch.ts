@@ -121,7 +121,7 @@ async function serverSideApply(context: KindContext, options: WriteOptions): Pro
     applying,
     options,
     (current) => {
-      const write = { kind, subresource, fieldManager, force, wallMs: cluster.platform.wallMs() };
+      const write = { kind, subresource, fieldManager, force, wallMs: cluster.platform.clock.now().wallMs };
       const merged = apply(write, sent, current && versioned(context, current));
       return decodePatched(context, merged, "Ignore");
     },

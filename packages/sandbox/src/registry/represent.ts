@@ -87,7 +87,7 @@ function table(
       `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(include)}: ${why}`,
     );
   }
-  const now = cluster.platform.wallMs();
+  const now = cluster.platform.clock.now().wallMs;
   const age = (time: unknown) => (typeof time === "string" ? printAge(now - Date.parse(time)) : "<unknown>");
   return {
     kind: "Table",

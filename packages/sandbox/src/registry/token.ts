@@ -70,7 +70,7 @@ export async function requestToken(context: KindContext): Promise<ApiResponse> {
       metadata: {
         name: info.name,
         namespace: info.namespace,
-        creationTimestamp: formatTime(cluster.platform.wallMs()),
+        creationTimestamp: formatTime(cluster.platform.clock.now().wallMs),
       },
       spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
       status: { token, expirationTimestamp: formatTime(expiresMs) },

@@ -2,6 +2,7 @@
  * A watch sends every change to the selected objects after a revision, in order and exactly once. If the history no
  * longer reaches back to that revision, the client gets 410 and has to list again.
  */
+import { after } from "@tenure/base";
 import { apiVersion } from "../objects/kind.ts";
 import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Stored, StoreEvent } from "../store/types.ts";
@@ -58,40 +59,40 @@ function start(context: KindContext, selection: Selection, seconds: number, sink
   const initial = query.get("sendInitialEvents");
   const lines = new Lines(context);
   const fresh = initial === null ? version === "" || version === "0" : isTrue(initial);
-  const after = fresh ? store.revision : version === "" ? store.revision : Number(version);
+  const startRevision = fresh ? store.revision : version === "" ? store.revision : Number(version);
 
   if (fresh) {
     for (const stored of store.list(selection.prefix)) {
       if (selection.matches(stored.value)) sink.write(lines.line("ADDED", stored));
     }
     if (initial !== null && isTrue(query.get("allowWatchBookmarks"))) {
-      sink.write(bookmark(context, after, { "k8s.io/initial-events-end": "true" }));
+      sink.write(bookmark(context, startRevision, { "k8s.io/initial-events-end": "true" }));
     }
   }
-  const stop = store.watch(selection.prefix, after, (event) => {
-    if (event.revision <= after) return;
+  const stop = store.watch(selection.prefix, startRevision, (event) => {
+    if (event.revision <= startRevision) return;
     const type = typeFor(event, selection);
     if (type) sink.write(lines.line(type, event.object, event));
   });
   if (stop === undefined) {
-    sink.write(errorLine(expired(`too old resource version: ${after} (${store.compactedRevision})`)));
+    sink.write(errorLine(expired(`too old resource version: ${startRevision} (${store.compactedRevision})`)));
     sink.end();
     return;
   }
 
-  const end = platform.after(seconds * 1000, () => sink.end());
+  const end = after(platform.clock, seconds * 1000, () => sink.end());
   let tick = nextBookmark();
   function nextBookmark() {
     if (!isTrue(query.get("allowWatchBookmarks"))) return undefined;
-    return platform.after(bookmarkIntervalMs, () => {
+    return after(platform.clock, bookmarkIntervalMs, () => {
       sink.write(bookmark(context, store.revision, undefined));
       tick = nextBookmark();
     });
   }
   sink.onClose(() => {
     stop();
-    end.cancel();
-    tick?.cancel();
+    end();
+    tick?.();
   });
 }
 

@@ -95,7 +95,7 @@ function prepareCreate(context: KindContext, object: ApiObject, options: WriteOp
     metadata: {
       ...meta,
       uid: cluster.platform.uuid(),
-      creationTimestamp: formatTime(cluster.platform.wallMs()),
+      creationTimestamp: formatTime(cluster.platform.clock.now().wallMs),
       ...(kind.generation ? { generation: 1 } : {}),
     },
   };
@@ -136,7 +136,13 @@ function withManagedFields(
   const { kind, info, cluster, recordedSubresource = info.subresource } = context;
   if (context.managedFieldsAreSet) return object;
   const { subresource } = info;
-  const write = { kind, subresource, fieldManager, recordedSubresource, wallMs: cluster.platform.wallMs() };
+  const write = {
+    kind,
+    subresource,
+    fieldManager,
+    recordedSubresource,
+    wallMs: cluster.platform.clock.now().wallMs,
+  };
   return trackFields(write, object, old);
 }
 

@@ -2,6 +2,7 @@
  * The HTTP server: reads requests, passes them on, applies faults and writes responses. It speaks HTTP/1.1, with or
  * without TLS. After `close`, `listen` starts it again on the same port.
  */
+
 import {
   createServer,
   type Server as HttpServer,
@@ -11,6 +12,7 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { TLSSocket } from "node:tls";
+import { sleep } from "@tenure/base";
 import type { KeyAndCertificate } from "../access/certificate.ts";
 import { type AdminActions, adminPath } from "../control/admin.ts";
 import type { RunningCluster } from "../control/cluster.ts";
@@ -97,8 +99,7 @@ export class ApiServer {
       const { latencyMs, outcome, loseAnswer } = request.path.startsWith(adminPath)
         ? noFaults
         : faults.effectsOn(target);
-      if (latencyMs > 0)
-        await new Promise<void>((resolve) => this.#cluster.platform.after(latencyMs, resolve));
+      if (latencyMs > 0) await sleep(this.#cluster.platform.clock, latencyMs);
       if (outcome === "hang") return;
       if (outcome === "drop") return void response.destroy();
       if (outcome) throw faultStatus(outcome);
