@@ -1,3 +1,4 @@
+import type { Instant } from "@tenure/base";
 import { describe, expect, it } from "vitest";
 import {
   heldUntilMs,
@@ -5,7 +6,6 @@ import {
   leaderAt,
   leaseDurationMs,
   mayAcquireAtMs,
-  mayWork,
   ownWriteOf,
   termOf,
   validUntil,
@@ -29,7 +29,9 @@ const lost = {
 } as const;
 const inPhase = (phase: Phase): State => ({ ...initialState, phase });
 
-describe("mayWork", () => {
+describe("validUntil with isBefore", () => {
+  const mayWork = (state: State, at: Instant) => isBefore(at, validUntil(config, state));
+
   it.each<[string, Phase, boolean]>([
     ["allows a leader", { name: "leading", term }, true],
     ["allows a leader that was told to stop", { name: "draining", ...ending }, true],
@@ -38,7 +40,7 @@ describe("mayWork", () => {
     ["forbids a term whose work has stopped", { name: "releasing", ...ending, wasStarted: true }, false],
     ["forbids a candidate", { name: "campaigning", notBeforeMs: 0, staggerMs: 0 }, false],
     ["forbids an idle candidate", { name: "idle" }, false],
-  ])("%s", (_who, phase, may) => expect(mayWork(config, inPhase(phase), after(0))).toBe(may));
+  ])("%s", (_who, phase, may) => expect(mayWork(inPhase(phase), after(0))).toBe(may));
 
   it.each([
     ["until just before the hard deadline", after(14_749), true],
@@ -48,7 +50,7 @@ describe("mayWork", () => {
     ["until the hard deadline even if the wall clock was set back", { monoMs: 15_749, wallMs: 0 }, true],
   ])("depends on the clock: %s", (_when, at, may) => {
     for (const phase of [{ name: "leading", term }, { name: "draining", ...ending }, lost] as const) {
-      expect(mayWork(config, inPhase(phase), at)).toBe(may);
+      expect(mayWork(inPhase(phase), at)).toBe(may);
     }
   });
 });

@@ -12,7 +12,10 @@ export function termOf(state: State): Term | undefined {
     : phase.term;
 }
 
-/** When the term's work must have stopped, by whichever clock gets there first. Undefined if it must not run at all. */
+/**
+ * When the term's work must have stopped, by whichever clock gets there first. Undefined if it must not run at all.
+ * Work may run only while `isBefore` this end (G1).
+ */
 export function validUntil(config: Config, state: State): Instant | undefined {
   const { phase } = state;
   if (phase.name !== "leading" && phase.name !== "draining" && phase.name !== "lost") return undefined;
@@ -22,12 +25,7 @@ export function validUntil(config: Config, state: State): Instant | undefined {
   return { monoMs: monoMs + hardDeadlineMs, wallMs: wallMs + hardDeadlineMs };
 }
 
-/** Whether the term's work may run at this moment (G1). */
-export function mayWork(config: Config, state: State, at: Instant): boolean {
-  return isBefore(at, validUntil(config, state));
-}
-
-/** Whether neither clock has reached the end. False if there is no end. */
+/** Whether neither clock has reached the end. False if there is none. */
 export function isBefore(at: Instant, end: Instant | undefined): boolean {
   return end !== undefined && at.monoMs < end.monoMs && at.wallMs < end.wallMs;
 }

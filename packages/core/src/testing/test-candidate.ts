@@ -5,7 +5,7 @@
 
 import type { Instant } from "@tenure/base";
 import { nextWakeMs } from "../agenda.ts";
-import { leaderAt, mayWork } from "../queries.ts";
+import { isBefore, leaderAt, validUntil } from "../queries.ts";
 import type { LockView } from "../record.ts";
 import { initialState, step } from "../step.ts";
 import { resolveTimings } from "../timings.ts";
@@ -53,7 +53,7 @@ export class TestCandidate {
     return this.state.phase.name;
   }
   get mayWork(): boolean {
-    return mayWork(this.config, this.state, this.at);
+    return isBefore(this.at, validUntil(this.config, this.state));
   }
   get leader(): string | undefined {
     return leaderAt(this.config, this.state, this.at);
