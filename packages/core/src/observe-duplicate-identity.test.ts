@@ -1,7 +1,7 @@
 /** Another process has the same identity as this candidate. */
 import { describe, expect, it } from "vitest";
 import { annotated, held, record, released, view } from "./testing/records.ts";
-import { leading, ofType, TestCandidate, types, waiting } from "./testing/test-candidate.ts";
+import { leading, ofType, type Respond, TestCandidate, types, waiting } from "./testing/test-candidate.ts";
 
 describe("a record with our identity that this process did not write", () => {
   it("must expire like any other record: a restart begins a new term", () => {
@@ -106,5 +106,52 @@ describe("a duplicate identity", () => {
     candidate.observed(held(8, "a"));
     candidate.wait(2_000);
     expect(types(candidate.observed(held(9, "a")))).toEqual(["cancel", "refused"]);
+  });
+});
+
+describe("two processes with one identity that start in the same millisecond", () => {
+  it("write different records for all but one in a thousand million pairs of random numbers", () => {
+    const acquire = (random: number) => {
+      const candidate = new TestCandidate();
+      candidate.random = random;
+      candidate.start();
+      candidate.absent();
+      candidate.wait(10);
+      return candidate.lastWrite.record;
+    };
+    // The same last three digits of renewTime: only the rest of the random number tells the two apart.
+    const [first, second] = [acquire(0.123456789), acquire(0.123456788)];
+    expect(first.renewTime).toBe(second.renewTime);
+    expect(first.acquireTime).not.toBe(second.acquireTime);
+  });
+});
+
+describe("a candidate after outages that each began with a committed renewal it did not learn of", () => {
+  /** Longer than the candidate remembers its own writes. */
+  const outageMs = 10 * 60_000;
+
+  it("is not taken for its own duplicate", () => {
+    const candidate = leading();
+    let lock = candidate.committed(10);
+    const serve: Respond = (request) => {
+      if (request.type === "read") return { kind: "found", view: lock };
+      if (request.over?.version !== lock.version) return { kind: "conflict" };
+      lock = candidate.committed(lock.revision + 1n, request);
+      return { kind: "found", view: lock };
+    };
+    const outage: Respond = () => ({ kind: "failed", failure: { kind: "unreachable", message: "outage" } });
+    candidate.observed(lock);
+    for (let outages = 0; outages < 3; outages++) {
+      candidate.run(30_000, serve);
+      expect(candidate.phase).toBe("leading");
+      // The answer to the next renewal is lost after the commit.
+      candidate.run(3_500, (request) => void serve(request));
+      candidate.run(11_000, outage);
+      candidate.workStopped();
+      candidate.run(outageMs, outage);
+    }
+    candidate.run(60_000, serve);
+    expect(ofType(candidate.effects, "refused")).toEqual([]);
+    expect(candidate.phase).toBe("leading");
   });
 });

@@ -22,6 +22,21 @@ describe("a holder that vanished", () => {
     expect(waitsUntil(candidate)).toBe(75_000);
   });
 
+  it("has at least the longest lease that was ever seen, because an unseen successor may have had it", () => {
+    const candidate = waiting(held(7, "c", { leaseDurationSeconds: 60 }));
+    candidate.observed(held(8, "b", { leaseDurationSeconds: 10 }));
+    candidate.freeze(5_000);
+    candidate.deleted(9);
+    expect(waitsUntil(candidate)).toBe(65_000);
+  });
+
+  it("has at least our own lease, because an unseen successor may be configured as we are", () => {
+    const candidate = waiting(held(7, "b", { leaseDurationSeconds: 2 }));
+    candidate.freeze(5_000);
+    candidate.deleted(8);
+    expect(waitsUntil(candidate)).toBe(20_000);
+  });
+
   it.each([
     ["a new lock with the same name was created", view(8, record({ holderIdentity: "c" }), "lock-2")],
     ["a new lock with the same name was created and released", view(8, released(8).record, "lock-2")],

@@ -30,11 +30,26 @@ describe("old and repeated news", () => {
     expect(candidate.leader).toBe("b");
   });
 
-  it("a new version restarts the wait, even if only metadata changed", () => {
+  it("a renewal restarts the wait", () => {
     const candidate = waiting(held(7));
     candidate.freeze(1_000);
-    candidate.observed(annotated(8, held(7)));
+    candidate.observed(held(8));
     expect(candidate.state.lock).toMatchObject({ sinceMs: 1_000 });
+  });
+
+  it("a change of metadata does not restart the wait, so that it cannot keep a dead leader in office", () => {
+    const candidate = waiting(held(7));
+    candidate.watchUp();
+    for (const revision of [8, 9, 10]) {
+      const lock = annotated(revision, held(7));
+      candidate.observed(lock);
+      candidate.run(5_010, (request) =>
+        request.type === "read" ? { kind: "found", view: lock } : undefined,
+      );
+    }
+    expect(ofType(candidate.effects, "write")).toMatchObject([
+      { purpose: "acquire", over: { version: "10" } },
+    ]);
   });
 
   it("a deletion may carry the last revision of the lock instead of a new one", () => {

@@ -30,9 +30,11 @@ export function observe(ctx: StepContext, view: LockView): void {
   const isSameLock = before.kind === "present" && before.view.uid === view.uid;
   const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
   rememberVanishedHolder(ctx, before, view);
-  // Any change counts as a renewal, even if the record stays the same: after a lost answer, client-go repeats a renewal
-  // with the renewTime of its first attempt.
-  state.lock = { kind: "present", view, sinceMs: ctx.at.monoMs };
+  // A holder renews by changing the record. A change of metadata alone extends nothing: otherwise a controller that labels
+  // the lock again and again would keep a dead leader in office.
+  const sinceMs = onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;
+  state.lock = { kind: "present", view, sinceMs };
+  state.longestLeaseMs = Math.max(state.longestLeaseMs, leaseDurationMs(ctx.config, view.record));
   state.revision = view.revision;
   state.observations += 1;
   state.mustRead = false;
@@ -95,13 +97,13 @@ function rememberVanishedHolder(ctx: StepContext, before: ObservedLock, view: Lo
   // Until the hard deadline of our own write, nobody else can have acquired the lock, unless that write released it.
   const wasOurs = ownWrite !== undefined && ownWrite.purpose !== "release";
   if (wasOurs && elapsedMs(ownWrite.sent, ctx.at) < ctx.config.timings.hardDeadlineMs) return;
-  waitForVanishedHolder(ctx, before.view);
+  waitForVanishedHolder(ctx);
 }
 
-function waitForVanishedHolder(ctx: StepContext, { record }: LockView): void {
-  // If the lock was last seen released, an unseen successor may have acquired it, with a lease like our own.
-  const leastMs = record.holderIdentity === "" ? ctx.config.timings.leaseDurationMs : 0;
-  const untilMs = ctx.at.monoMs + Math.max(leaseDurationMs(ctx.config, record), leastMs);
+function waitForVanishedHolder(ctx: StepContext): void {
+  // A successor that was never seen may have acquired the lock meanwhile. Its lease is not known, so the longest lease that
+  // this candidate has seen or has itself is assumed.
+  const untilMs = ctx.at.monoMs + Math.max(ctx.state.longestLeaseMs, ctx.config.timings.leaseDurationMs);
   ctx.state.vanishedHolderUntilMs = Math.max(ctx.state.vanishedHolderUntilMs, untilMs);
 }
 
@@ -115,7 +117,7 @@ export function handleStoreRollback(ctx: StepContext, view: LockView): void {
     `the lock went back from revision ${state.revision} to ${view.revision}: the API server's store was restored or ` +
     "replaced; if your storage checks fencing tokens, reset the highest token it has seen, because new tokens are lower";
   ctx.effects.push({ type: "failed", during: "read", failure: { kind: "server", message } });
-  if (state.lock.kind === "present") waitForVanishedHolder(ctx, state.lock.view);
+  if (state.lock.kind === "present") waitForVanishedHolder(ctx);
   state.lock = { kind: "unknown" };
   state.revision = view.revision;
 }
@@ -126,6 +128,8 @@ function startTerm(ctx: StepContext, ownWrite: OwnWrite, view: LockView): void {
   if (elapsedMs(ownWrite.sent, ctx.at) >= ctx.config.timings.renewDeadlineMs) return;
   const { acquireTime, leaseTransitions } = view.record;
   const term = { token: view.revision, sent: ownWrite.sent, acquireTime, leaseTransitions };
+  // A record with our identity that was seen before this term is no proof any more: it may have been our own.
+  ctx.state.duplicateRenewals = 0;
   if (ctx.state.stopping) {
     // Won after "stop": no work was started, so the lock can be released at once.
     ctx.state.phase = { name: "releasing", term, reason: "shutdown", cooldownMs: 0, wasStarted: false };

@@ -73,3 +73,14 @@ export function microTime(wallMs: number, random: number): string {
   const micros = String(Math.floor(random * 1_000)).padStart(3, "0");
   return `${new Date(wallMs).toISOString().slice(0, -1)}${micros}Z`;
 }
+
+/**
+ * The acquireTime of a new term: a random moment of the last second. It uses the digits of the random number that
+ * `microTime` leaves, so that two processes with the same identity which acquire in the same millisecond write the same record
+ * only if their random numbers agree in nine digits.
+ */
+export function acquireMicroTime(wallMs: number, random: number): string {
+  const milliseconds = (random * 1_000) % 1;
+  const microseconds = (milliseconds * 1_000) % 1;
+  return microTime(wallMs - Math.floor(milliseconds * 1_000), microseconds);
+}

@@ -79,12 +79,16 @@ describe("in client-go another holder does not end the term, which can even be r
 });
 
 describe("client-go compares times by the second, and truncates durations to seconds", () => {
-  it("tenure sees every version: a renewal within the same second restarts the wait", () => {
-    const lease = { leaseDurationSeconds: 1, renewTime: "2030-01-01T00:00:00Z" };
-    const candidate = waiting(held(7, "b", lease));
+  it("tenure compares microseconds: a renewal within the same second restarts the wait", () => {
+    const lease = (micros: string) => ({
+      leaseDurationSeconds: 1,
+      renewTime: `2030-01-01T00:00:00.${micros}Z`,
+    });
+    const candidate = waiting(held(7, "b", lease("000001")));
     candidate.freeze(900);
-    candidate.observed(held(8, "b", lease));
-    candidate.run(990, () => ({ kind: "found", view: held(8, "b", lease) }));
+    const renewed = held(8, "b", lease("900001"));
+    candidate.observed(renewed);
+    candidate.run(990, () => ({ kind: "found", view: renewed }));
     expect(ofType(candidate.effects, "write")).toEqual([]);
   });
 

@@ -250,12 +250,12 @@ describe("a jump of the wall clock", () => {
 });
 
 describe("the written record", () => {
-  it("of an acquisition has this identity, its lease duration and one time", () => {
+  it("of an acquisition has this identity, its lease duration and an acquireTime within the last second", () => {
     const candidate = leading();
     expect(candidate.lastWrite.record).toEqual({
       holderIdentity: "a",
       leaseDurationSeconds: 15,
-      acquireTime: "2030-01-01T00:00:00.000500Z",
+      acquireTime: "2030-01-01T00:00:00.000000Z",
       renewTime: "2030-01-01T00:00:00.000500Z",
       leaseTransitions: 0,
     });

@@ -10,7 +10,7 @@ import { agenda, type Task } from "./agenda.ts";
 import { clockJumpMs, moveAcrossJump } from "./instant.ts";
 import { handleStoreRollback, observe, observeAbsent } from "./observe.ts";
 import { leaderAt } from "./queries.ts";
-import { type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
+import { acquireMicroTime, type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
 import {
   cancelRequest,
   drain,
@@ -47,6 +47,7 @@ export const initialState: State = {
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,
   duplicateRenewals: 0,
+  longestLeaseMs: 0,
   reportedLeader: undefined,
   clockOffsetMs: undefined,
 };
@@ -307,7 +308,8 @@ function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | und
     const { acquireTime, leaseTransitions } = term;
     return { ...ours, acquireTime, renewTime: now, leaseTransitions };
   }
-  return { ...ours, acquireTime: now, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
+  const acquireTime = acquireMicroTime(ctx.at.wallMs, ctx.random);
+  return { ...ours, acquireTime, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
 }
 
 /** Counts changes of the holder as client-go does: 0 for a new lock, and no change if the same identity returns. */

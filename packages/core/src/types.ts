@@ -126,6 +126,8 @@ export interface State {
   readonly retryAtMs: number;
   /** How many renewals by another process with this candidate's identity were seen. */
   readonly duplicateRenewals: number;
+  /** The longest lease that was ever seen in the lock. */
+  readonly longestLeaseMs: number;
   readonly reportedLeader: string | undefined;
   /** The wall clock minus the monotonic clock, at the first step or at the last jump of the wall clock. */
   readonly clockOffsetMs: number | undefined;

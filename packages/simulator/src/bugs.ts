@@ -55,8 +55,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "view, sinceMs: ctx.at.monoMs };",
-        replace: "view, sinceMs: ctx.at.monoMs - ctx.at.wallMs + Date.parse(view.record.renewTime) };",
+        find: "onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;",
+        replace: "ctx.at.monoMs - ctx.at.wallMs + Date.parse(view.record.renewTime);",
       },
     ],
   },
@@ -65,9 +65,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "observe.js",
-        find: "view, sinceMs: ctx.at.monoMs };",
+        find: "onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;",
         replace:
-          "view, sinceMs: ctx.at.monoMs - before.sinceMs > ctx.config.timings.leaseDurationMs / 3 ? before.sinceMs : ctx.at.monoMs };",
+          "ctx.at.monoMs - before.sinceMs > ctx.config.timings.leaseDurationMs / 3 ? before.sinceMs : ctx.at.monoMs;",
       },
     ],
   },
@@ -98,18 +98,6 @@ export const bugs: Readonly<Record<string, Bug>> = {
         file: "queries.js",
         find: "const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;",
         replace: "const isFree = isRelease(record) || record.holderIdentity === config.identity;",
-      },
-    ],
-  },
-  "unchanged-record-is-no-renewal": {
-    about:
-      "a write that does not change the record does not count as a renewal, although client-go repeats renewals that way",
-    edits: [
-      {
-        file: "observe.js",
-        find: 'state.lock = { kind: "present", view, sinceMs: ctx.at.monoMs };',
-        replace:
-          'state.lock = { kind: "present", view, sinceMs: onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs };',
       },
     ],
   },

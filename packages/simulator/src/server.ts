@@ -1,5 +1,5 @@
 /** The API server: one lock object, compare-and-swap, and a stream of changes. It runs on the true time. */
-import type { LeaderRecord, LockView } from "@tenure/core";
+import { type LeaderRecord, type LockView, sameRecord } from "@tenure/core";
 
 export interface StoredLock extends LockView {
   /** The id of the process that wrote the record, for the checker. undefined for an edit by a person. */
@@ -55,6 +55,8 @@ export class Server {
       if (!before) return { kind: "absent" };
       if (before.version !== write.over.version) return { kind: "conflict" };
     }
+    // A write that changes nothing keeps its version, as on a real API server.
+    if (before && sameRecord(before.record, write.record)) return { kind: "found", view: before };
     return {
       kind: "found",
       view: this.#commit(before, write.record, write.writer, before?.annotations ?? 0),

@@ -155,7 +155,7 @@ export class Model {
     if (!last) return false;
     if (last.view?.orders?.paused) return false;
     const isForeign = last.view && !isRelease(last.view.record) && !this.#writeOf(last.view.record);
-    if (isForeign && at.monoMs < last.at.monoMs + this.#leaseDurationMs(last)) return false;
+    if (isForeign && at.monoMs < this.#firstSeenMs(observations) + this.#leaseDurationMs(last)) return false;
     if (!last.view && this.#config.waitWhenAbsent) {
       if (at.monoMs < last.at.monoMs + this.#config.timings.leaseDurationMs) return false;
     }
@@ -165,9 +165,18 @@ export class Model {
       const own = this.#writeOf(before.view.record);
       const wasOurs = own !== undefined && own.write.purpose !== "release";
       if (wasOurs && elapsedMs(own.at, observation.at) < this.#config.timings.hardDeadlineMs) return true;
-      const leastMs = before.view.record.holderIdentity === "" ? this.#config.timings.leaseDurationMs : 0;
-      return at.monoMs >= observation.at.monoMs + Math.max(this.#leaseDurationMs(before), leastMs);
+      const leases = observations.slice(0, n).map((earlier) => this.#leaseDurationMs(earlier));
+      return at.monoMs >= observation.at.monoMs + Math.max(...leases, this.#config.timings.leaseDurationMs);
     });
+  }
+
+  /** When the record in the lock was first seen. Later changes of metadata do not count. */
+  #firstSeenMs(observations: readonly Observation[]): number {
+    const current = observations.at(-1)?.view;
+    const earlier = observations.findLastIndex(
+      ({ view }) => !view || !current || view.uid !== current.uid || !sameRecord(view.record, current.record),
+    );
+    return observations[earlier + 1]?.at.monoMs ?? Number.POSITIVE_INFINITY;
   }
 
   #leaseDurationMs(observation: Observation): number {
