@@ -1,5 +1,5 @@
 /** The rights that each gate needs and no more, as data: for manifests to grant and for a doctor to ask about. */
-import type { RbacRule } from "@tenure/kube";
+import type { RbacRule } from "@tenure/kube/internal";
 import { defaultSliceName } from "./gates/endpoint-slice.ts";
 import { defaultConfigMap } from "./gates/leader-config-map.ts";
 

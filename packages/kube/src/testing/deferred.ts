@@ -1,4 +1,4 @@
-/** A promise to be settled from outside. */
+/** A promise with a function that resolves it. */
 export type Deferred<T> = { readonly promise: Promise<T>; resolve(value: T): void };
 
 export function deferred<T = void>(): Deferred<T> {

@@ -1,5 +1,5 @@
 /** Which workloads take part in an election, and what rights that takes. Pure. */
-import type { RbacRule } from "@tenure/kube";
+import type { RbacRule } from "@tenure/kube/internal";
 import {
   electionLabel,
   electionLabelValue,

@@ -1,0 +1,3 @@
+/** For the other packages of this repository. Not part of the public API: it changes without notice. */
+export { type Platform, systemPlatform } from "./platform.ts";
+export { formatRule, type RbacRule } from "./rbac.ts";
