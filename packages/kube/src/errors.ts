@@ -34,7 +34,7 @@ export type KubeErrorCode =
   | "Unsupported"
   | "ExecPlugin";
 
-export type KubeErrorFacts = {
+type KubeErrorFacts = {
   readonly cause?: unknown;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;

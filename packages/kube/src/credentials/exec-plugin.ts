@@ -8,7 +8,7 @@ import type { TlsMaterial } from "../config.ts";
 import { KubeError, systemCode } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 
-export type ExecConfig = {
+type ExecConfig = {
   readonly apiVersion: string;
   readonly command: string;
   readonly args: readonly string[];

@@ -14,7 +14,7 @@ export type RotatingFile = {
   forget(): void;
 };
 
-export type RotatingFileOptions = {
+type RotatingFileOptions = {
   readonly path: string;
   /** The content, for messages: "the token". */
   readonly what: string;

@@ -18,7 +18,7 @@ import type { Clock } from "@tenure/base";
 const aliveMs = 1_000;
 
 /** A set of connections, used until a request on it fails. */
-export type Pool = {
+type Pool = {
   readonly agent: http.Agent;
   active: number;
   /** When the last response arrived, or when the pool was created. */

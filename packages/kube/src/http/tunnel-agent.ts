@@ -12,7 +12,7 @@ import { KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { bareHost } from "./server-address.ts";
 
-export type TunnelOptions = {
+type TunnelOptions = {
   readonly proxy: URL;
   readonly isTls: boolean;
   readonly platform: Platform;

@@ -10,7 +10,7 @@ import { Fields, Problems } from "./fields.ts";
 import { type Entry, type MergedKubeconfig, mergeKubeconfigs } from "./merge.ts";
 import { type KubeconfigFile, readKubeconfig } from "./read.ts";
 
-export type LoadKubeconfigOptions = {
+type LoadKubeconfigOptions = {
   /** Where the paths come from, which decides the advice in messages. */
   readonly origin: "kubeconfig" | "KUBECONFIG" | "default";
   readonly context: string | undefined;

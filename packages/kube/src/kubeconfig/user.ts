@@ -8,7 +8,7 @@ import { type RotatingFile, rotatingFile } from "../credentials/rotating-file.ts
 import type { Platform } from "../platform.ts";
 import type { Fields } from "./fields.ts";
 
-export type UserContext = {
+type UserContext = {
   readonly user: string;
   readonly platform: Platform;
   /** Makes a path relative to the kubeconfig absolute. */

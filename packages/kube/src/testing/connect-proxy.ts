@@ -4,7 +4,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-export type ConnectProxy = {
+type ConnectProxy = {
   readonly url: string;
   readonly port: number;
   readonly requests: { authority: string; authorization: string | undefined }[];

@@ -19,7 +19,7 @@ const headersLimitMs = 10_000;
 /** A callback of the caller threw. The cause is what it threw. */
 export class CallbackError extends Error {}
 
-export type StreamOptions = {
+type StreamOptions = {
   readonly session: Session;
   readonly clock: Clock;
   readonly cancellation: Cancellation;

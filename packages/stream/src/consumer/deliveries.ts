@@ -16,7 +16,7 @@ export interface HandlerFailure<Message> {
   readonly failures: number;
 }
 
-export interface DeliveriesOptions<Message, Cursor> {
+interface DeliveriesOptions<Message, Cursor> {
   readonly handle: (message: Message) => unknown;
   readonly cursorOf: ((message: Message) => Cursor) | undefined;
   readonly resumeFrom: Cursor | undefined;

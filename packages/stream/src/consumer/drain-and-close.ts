@@ -12,7 +12,7 @@ import type { Deadline } from "./deadline.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { StreamReader } from "./stream-reader.ts";
 
-export interface DrainOptions<Message, Cursor> {
+interface DrainOptions<Message, Cursor> {
   readonly deliveries: Deliveries<Message, Cursor>;
   /** The reader of the open stream. It is already stopped. */
   readonly reader: StreamReader<Message> | undefined;

@@ -6,7 +6,7 @@ import type { ConsumerPhase, StreamHealth } from "../events.ts";
 /** The consumer is unhealthy when a message has failed this many times in a row. */
 const unhealthyFailures = 3;
 
-export interface HealthWatchOptions {
+interface HealthWatchOptions {
   readonly clock: Clock;
   readonly unhealthyAfterMs: number;
   readonly phase: () => ConsumerPhase;

@@ -8,7 +8,7 @@
  */
 import type { ServerStream } from "./server-stream.ts";
 
-export interface Sink<Message> {
+interface Sink<Message> {
   readonly hasRoom: boolean;
   deliver(message: Message): void;
 }

@@ -8,7 +8,7 @@ const ready = 2;
 const transientFailure = 3;
 const shutDown = 4;
 
-export interface ReadyWait {
+interface ReadyWait {
   /** Rejects with a StreamError `Unreachable`. */
   readonly done: Promise<void>;
   cancel(): void;

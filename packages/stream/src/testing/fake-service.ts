@@ -40,7 +40,7 @@ export class FakeClient implements GrpcClient {
   }
 }
 
-export class FakeStream extends Readable implements ServerStream<Item> {
+class FakeStream extends Readable implements ServerStream<Item> {
   readonly cursor: number | undefined;
   isCancelled = false;
   hasStatus = false;

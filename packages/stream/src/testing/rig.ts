@@ -7,7 +7,7 @@ import { settle } from "./settle.ts";
 
 type Options = Partial<ConsumerOptions<FakeClient, Item, number>>;
 
-export interface Job {
+interface Job {
   readonly id: number;
   readonly signal: AbortSignal;
   finish(): Promise<void>;
