@@ -7,7 +7,7 @@ import { rolldown } from "rolldown";
 const packages = {
   base: { index: "index.js", "virtual-clock": "virtual-clock.js" },
   core: { index: "index.js" },
-  kube: { index: "index.js" },
+  kube: { index: "index.js", internal: "internal.js" },
   election: { index: "index.js", internal: "internal.js", thread: "worker/thread.js" },
   // The watchdog is a program of its own, looked for under this name beside whoever starts it.
   supervisor: { index: "index.js", main: "watchdog/main.js" },

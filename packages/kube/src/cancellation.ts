@@ -1,9 +1,9 @@
 /**
- * One way to stop: a time limit, the caller's signal and `close()` all end in the same `cancel(error)`. Every listener that
- * is put on the caller's signal is taken off again, so one signal serves any number of requests.
+ * One way to stop: the time limit, the caller's signal and `close()` all call `cancel(error)`. `dispose()` removes every timer
+ * and listener, so one signal can serve any number of requests.
  */
+import { after, type Clock, onAbort } from "@tenure/base";
 import { KubeError } from "./errors.ts";
-import type { Platform } from "./platform.ts";
 
 export class Cancellation {
   readonly #callbacks = new Set<(error: KubeError) => void>();
@@ -21,36 +21,47 @@ export class Cancellation {
     this.#callbacks.clear();
   };
 
-  /** Calls back when cancelled, at once if it already was; the returned function takes it back. */
+  /** Calls back when cancelled, at once if it already is. The returned function removes the callback. */
   onCancel(callback: (error: KubeError) => void): () => void {
     if (this.#error !== undefined) callback(this.#error);
     else this.#callbacks.add(callback);
     return () => this.#callbacks.delete(callback);
   }
 
-  followSignal(signal: AbortSignal | undefined, doing: string): void {
+  /** @param action completes "Cannot …" */
+  cancelOnAbort(signal: AbortSignal | undefined, action: string): void {
     if (signal === undefined) return;
     const abort = (): void =>
-      this.cancel(new KubeError("Aborted", `Cannot ${doing}: it was aborted.`, { cause: signal.reason }));
+      this.cancel(
+        new KubeError("Aborted", `Cannot ${action}: the caller aborted it.`, { cause: signal.reason }),
+      );
     if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    this.addCleanup(() => signal.removeEventListener("abort", abort));
+    else this.addCleanup(onAbort(signal, abort));
   }
 
-  followTimer(platform: Platform, ms: number, error: () => KubeError): void {
-    this.addCleanup(platform.setTimer(() => this.cancel(error()), ms));
+  cancelAfter(clock: Clock, ms: number, error: () => KubeError): void {
+    this.addCleanup(after(clock, ms, () => this.cancel(error())));
   }
 
   addCleanup(cleanup: () => void): void {
     this.#cleanups.push(cleanup);
   }
 
-  /** The promise, or the rejection of the cancellation, whichever comes first. */
+  /** Settles as the promise does, or rejects when cancelled, whichever comes first. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const off = this.onCancel(reject);
       promise.then(resolve, reject).finally(off);
     });
+  }
+
+  /** Waits for `ms`. Rejects when cancelled. */
+  async sleep(clock: Clock, ms: number): Promise<void> {
+    let cancelTimer = (): void => {};
+    const elapsed = new Promise<void>((resolve) => {
+      cancelTimer = after(clock, ms, resolve);
+    });
+    await this.race(elapsed).finally(cancelTimer);
   }
 
   dispose(): void {

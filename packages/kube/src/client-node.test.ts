@@ -49,13 +49,13 @@ function connect(config: ClientNodeKubeConfig): KubeClient {
 }
 
 describe("a KubeConfig of @kubernetes/client-node", () => {
-  it("is taken with its token, authority and namespace", async () => {
+  it("provides its token, authority and namespace", async () => {
     const server = await startServer();
     const client = connect(kubeConfig(server.url, { token: "t" }));
     expect(await client.request(request)).toEqual({ authorization: "Bearer t" });
     expect(await client.namespace()).toBe("prod");
   });
-  it("is taken with its client certificate", async () => {
+  it("provides its client certificate", async () => {
     const server = await startServer({ ca: pem.authority, requestCert: true, rejectUnauthorized: true });
     const user = {
       "client-certificate-data": base64(pem.clientCert),
@@ -63,7 +63,7 @@ describe("a KubeConfig of @kubernetes/client-node", () => {
     };
     expect(await connect(kubeConfig(server.url, user)).request(request)).toEqual({ authorization: null });
   });
-  it("is taken with name and password, impersonation and TLS name", async () => {
+  it("provides its username and password, impersonation and TLS server name", async () => {
     const server = await startServer({ cert: pem.namedCert, key: pem.namedKey });
     const config = kubeConfig(
       server.url,
@@ -74,7 +74,7 @@ describe("a KubeConfig of @kubernetes/client-node", () => {
       authorization: `Basic ${base64("me:pw")}`,
     });
   });
-  it("is taken with insecure-skip-tls-verify", async () => {
+  it("provides insecure-skip-tls-verify", async () => {
     const server = await startServer({ cert: pem.namedCert, key: pem.namedKey });
     const config = kubeConfig(
       server.url,
@@ -83,10 +83,10 @@ describe("a KubeConfig of @kubernetes/client-node", () => {
     );
     expect(await connect(config).request(request)).toEqual({ authorization: "Bearer t" });
   });
-  it("without a cluster is refused", () => {
+  it("is rejected without a cluster", () => {
     expect(() => fromClientNode(new KubeConfig())).toThrow("Cannot use this KubeConfig: its current context");
   });
-  it("that refuses to give credentials is quoted", async () => {
+  it("is named, with its error, when it cannot provide credentials", async () => {
     const config = kubeConfig("http://127.0.0.1:1", { token: "t" });
     await expect(connect(config).request(request)).rejects.toMatchObject({
       code: "BadConfig",
@@ -95,24 +95,24 @@ describe("a KubeConfig of @kubernetes/client-node", () => {
   });
 });
 
-it("asks client-node again after ten seconds, and at once after a 401", async () => {
+it("calls client-node again after ten seconds, and at once after a 401", async () => {
   const platform = new FakePlatform();
-  let asked = 0;
+  let calls = 0;
   const { credentials } = fromClientNode(
     {
       getCurrentContext: () => "x",
       getContextObject: () => null,
       getCurrentCluster: () => ({ server: "https://api" }),
       applyToHTTPSOptions: async (options: { headers?: Record<string, string> }) => {
-        asked += 1;
-        options.headers = { Authorization: `Bearer ${asked}` };
+        calls += 1;
+        options.headers = { Authorization: `Bearer ${calls}` };
       },
     },
     { platform },
   );
   await Promise.all([credentials.headers(), credentials.tls()]);
   expect(await credentials.headers()).toEqual({ Authorization: "Bearer 1" });
-  platform.advance(10_000);
+  await platform.clock.pass(10_000);
   expect(await credentials.headers()).toEqual({ Authorization: "Bearer 2" });
   await credentials.refresh();
   expect(await credentials.headers()).toEqual({ Authorization: "Bearer 3" });

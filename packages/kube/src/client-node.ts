@@ -1,8 +1,9 @@
 /**
- * Takes a `KubeConfig` of @kubernetes/client-node as it is, by its shape, without importing that package: whoever already
- * has one, with whatever authenticators were added to it, need not configure anything twice.
- * It cannot make client-node forget a token that client-node caches: after a 401 it asks again, no more.
+ * Uses a `KubeConfig` of @kubernetes/client-node, with all authenticators that were added to it, so that nothing needs to be
+ * configured twice. It relies on the shape of that object and does not import the package.
+ * It cannot clear a token that client-node caches: after a 401 it only asks client-node again.
  */
+import { messageOf } from "@tenure/base";
 import type { ClusterConfig, TlsMaterial } from "./config.ts";
 import { KubeError } from "./errors.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
@@ -31,14 +32,13 @@ export type ClientNodeKubeConfig = {
   applyToHTTPSOptions(options: object): Promise<void>;
 };
 
-/** client-node reads certificate files synchronously each time it is asked; a renewal every few seconds need not. */
+/** client-node reads certificate files synchronously on every call. A renewal every few seconds does not need that. */
 const cacheMs = 10_000;
 
 export function fromClientNode(
   kubeConfig: ClientNodeKubeConfig,
-  options: { platform?: Platform | undefined } = {},
+  { platform = systemPlatform }: { platform?: Platform | undefined } = {},
 ): ClusterConfig {
-  const platform = options.platform ?? systemPlatform;
   const context = kubeConfig.getCurrentContext();
   const cluster = kubeConfig.getCurrentCluster();
   if (cluster === null || cluster === undefined) {
@@ -47,8 +47,8 @@ export function fromClientNode(
       `Cannot use this KubeConfig: its current context "${context}" has no cluster. Call loadFromDefault() or setCurrentContext() first.`,
     );
   }
-  let cached: { readonly at: number; readonly options: Promise<HttpsOptions> } | undefined;
-  const ask = async (): Promise<HttpsOptions> => {
+  let cached: { readonly atMs: number; readonly options: Promise<HttpsOptions> } | undefined;
+  const fetchOptions = async (): Promise<HttpsOptions> => {
     const applied: HttpsOptions = { headers: {} };
     try {
       await kubeConfig.applyToHTTPSOptions(applied);
@@ -56,15 +56,17 @@ export function fromClientNode(
       cached = undefined;
       throw new KubeError(
         "BadConfig",
-        `Cannot get credentials from the KubeConfig of @kubernetes/client-node (context "${context}"): ${(error as Error).message}`,
+        `Cannot get credentials from the KubeConfig of @kubernetes/client-node (context "${context}"): ${messageOf(error)}`,
         { cause: error },
       );
     }
     return applied;
   };
   const current = (): Promise<HttpsOptions> => {
-    const now = platform.monotonicMs();
-    if (cached === undefined || now - cached.at >= cacheMs) cached = { at: now, options: ask() };
+    const { monoMs } = platform.clock.now();
+    if (cached === undefined || monoMs - cached.atMs >= cacheMs) {
+      cached = { atMs: monoMs, options: fetchOptions() };
+    }
     return cached.options;
   };
   return {

@@ -3,12 +3,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { KubeClient } from "./client.ts";
 import { ApiServer, closed } from "./testing/api-server.ts";
 import { fixedCredentials } from "./testing/fake-platform.ts";
-import { cleanups, endRequests, failure, get, ok, put, startClient } from "./testing/requesting.ts";
+import { cleanups, endRequests, failure, get, ok, put, startClient } from "./testing/start-client.ts";
 
 afterEach(endRequests);
 
-describe("the client", () => {
-  it("tells a configuration that failed, and asks for it again at the next request", async () => {
+describe("KubeClient", () => {
+  it("reports a configuration that fails to load, and loads it again at the next request", async () => {
     const server = await ApiServer.start(ok);
     cleanups.push(() => server.close());
     let calls = 0;
@@ -27,18 +27,18 @@ describe("the client", () => {
     expect(calls).toBe(2);
   });
 
-  it("does not crash the process with a promise that is rejected before anybody asks", async () => {
+  it("does not crash the process if the configuration rejects before the first request", async () => {
     const client = new KubeClient(Promise.reject(new Error("no cluster")));
     await new Promise(setImmediate);
     expect(await failure(client.request(get))).toMatchObject({ code: "BadConfig" });
   });
 
-  it("refuses http:// to other machines before anything is sent", async () => {
+  it("rejects http:// to another machine before it sends anything", async () => {
     const client = new KubeClient({ server: "http://10.255.255.1:8080", credentials: fixedCredentials() });
-    expect((await failure(client.request(get))).message).toContain("travel in clear");
+    expect((await failure(client.request(get))).message).toContain("unencrypted");
   });
 
-  it("says that a token cannot stand in a header", async () => {
+  it("reports a token with a character that a header cannot contain", async () => {
     const { client } = await startClient(ok, {
       credentials: fixedCredentials({ authorization: "Bearer a\nb" }),
     });
@@ -47,7 +47,7 @@ describe("the client", () => {
     expect(error.message).toContain("a character that HTTP does not allow");
   });
 
-  it("ends everything when it is closed", async () => {
+  it("ends all requests when it is closed", async () => {
     const { server, client } = await startClient(() => {});
     const result = failure(client.request(get));
     const { socket } = await server.requests(1);
@@ -57,14 +57,14 @@ describe("the client", () => {
     expect(await failure(client.request(get))).toMatchObject({ code: "Aborted" });
   });
 
-  it("closes the connections that wait in its pool", async () => {
+  it("closes idle connections when it is closed", async () => {
     const { server, client } = await startClient(ok);
     await client.request(get);
     client.close();
     await closed((await server.requests(1)).socket);
   });
 
-  it("gives a failing network a typed error whatever the server does", async () => {
+  it("rejects with a KubeError when the server closes the connection", async () => {
     const raw = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
     cleanups.push(() => raw.close());

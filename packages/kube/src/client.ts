@@ -1,71 +1,29 @@
 /**
- * The client that an election talks through: requests that end when they were told to, and a watch that heals itself.
- * Its connections are its own: nothing of the application can queue in front of a renewal.
- * It keeps no cache, does no rate limiting and no retries except those it documents: the caller owns the decision.
+ * The client of an election: requests that end within their time limit, and a watch that reconnects by itself.
+ * It has its own connections, so that no request of the application delays a renewal.
+ * It has no cache and no rate limit, and it retries only where the documentation says so. Other retries are up to the caller.
  */
+import { messageOf } from "@tenure/base";
 import type { ClusterConfig } from "./config.ts";
 import { KubeError } from "./errors.ts";
 import type { Session } from "./http/session.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
+import type { ClientContext, KubeRequest, WatchRequest } from "./request-types.ts";
 
-export type KubeRequest = {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** From the root of the API: `/apis/coordination.k8s.io/v1/namespaces/prod/leases/my-lock`. */
-  path: string;
-  query?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Sent as JSON. */
-  body?: unknown;
-  /** @default "application/json" */
-  contentType?: string | undefined;
-  /**
-   * After this the promise has settled, whatever else is going on: configuration, credentials, the wait for a free
-   * connection, a retry after 401.
-   * @default 10_000
-   */
-  timeoutMs?: number | undefined;
-  signal?: AbortSignal | undefined;
-};
-
-export type WatchEvent<T> = { type: "ADDED" | "MODIFIED" | "DELETED"; object: T };
-
-export type WatchRequest<T> = {
-  /** A collection; narrow it with a `fieldSelector` in `query`. */
-  path: string;
-  query?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Ends the watch; no callback is called afterwards. */
-  signal: AbortSignal;
-  /**
-   * Reconnect if not one byte came for so long. A quiet API server sends a bookmark about every minute.
-   * @default no limit
-   */
-  idleMs?: number | undefined;
-  onEvent(event: WatchEvent<T>): void;
-  /**
-   * Connected: at the start, after every `onDown`, and when history was lost (410 Gone). With `resumed: false` the current
-   * objects follow as ADDED events, and deletions in the gap are not told: read once if that matters.
-   */
-  onUp(info: { resumed: boolean }): void;
-  /**
-   * Not connected; it tries again by itself. Called once per interruption, and once more if the reason turns into one
-   * that only a person can mend (401, 403, 404).
-   */
-  onDown(error: KubeError): void;
-};
-
-/** One election has one request under way; a thousand that share a client are served by these without a queue to speak of. */
+/** An election has one request in flight at a time. This many connections serve a thousand elections almost without a queue. */
 const defaultMaxConnections = 16;
 
 export type KubeClientOptions = {
   /** @default "tenure" */
   userAgent?: string | undefined;
   /**
-   * So many requests are under way at once, each on a connection of its own; more of them wait for their turn within their
-   * time limits, and the last one goes first. They go on over fresh connections when one fails, or when one gives up and
-   * nothing has been answered for a second. Watches do not count: each has its own connection.
+   * How many requests may be in flight at once, each on its own connection. Further requests wait within their time limits,
+   * and the newest goes first. New connections replace these when a request fails, or when one times out and the server has
+   * not responded for a second. Watches do not count: each has its own connection.
    * @default 16
    */
   maxConnections?: number | undefined;
-  /** @default the real machine */
+  /** For tests. @default the real machine */
   platform?: Platform | undefined;
 };
 
@@ -79,7 +37,7 @@ export class KubeClient {
   #session: Promise<Session> | undefined;
   #closed = false;
 
-  /** @param config a function is called at the first use, and again at the next use if it failed. */
+  /** @param config a function is called at the first use, and again at the next use if it fails */
   constructor(
     config: ClusterConfig | Promise<ClusterConfig> | (() => Promise<ClusterConfig>),
     options: KubeClientOptions = {},
@@ -88,28 +46,27 @@ export class KubeClient {
     this.#platform = options.platform ?? systemPlatform;
     this.#userAgent = options.userAgent ?? "tenure";
     this.#maxConnections = checkMaxConnections(options.maxConnections ?? defaultMaxConnections);
-    // Reported by the first request, not by an unhandledRejection before there is one.
+    // The first request reports it. Without this, Node reports an unhandledRejection before that.
     if (config instanceof Promise) config.catch(() => {});
   }
 
   /**
-   * One request; resolves with the parsed object of a 2xx answer (`undefined` if it has no body), rejects with a
-   * `KubeError`. Sends once, except: a 401 renews the credentials and sends a second time; a GET on a connection that the
-   * server had already closed is sent again on a fresh one. A write is never repeated: after `Unreachable`, `Timeout` or
-   * `Aborted` it may have happened.
+   * Sends one request. Resolves with the parsed object of a 2xx response (`undefined` for a 204 without a body). Rejects with
+   * a `KubeError`. It is sent once, with two exceptions: after a 401 with renewed credentials, and a GET on a connection that
+   * the server had already closed. A write is not repeated after `Unreachable`, `Timeout` or `Aborted`: it may have happened.
    */
   async request<T>(request: KubeRequest): Promise<T> {
-    this.#refuseIfClosed();
+    this.#throwIfClosed();
     const { performRequest } = await import("./http/request.ts");
     return (await performRequest(this.#context(), request)) as T;
   }
 
   /**
-   * Follows a collection until `request.signal` aborts (or the client is closed), then resolves. Network trouble goes to
-   * `onDown` and is retried for ever. Rejects only if a callback throws, with what it threw.
+   * Follows a collection until `request.signal` aborts or the client is closed, then resolves. Failures go to `onDown` and
+   * are retried without limit. Rejects only if a callback throws, with the error that it threw.
    */
   async watch<T>(request: WatchRequest<T>): Promise<void> {
-    this.#refuseIfClosed();
+    this.#throwIfClosed();
     const { runWatch } = await import("./watch/watch.ts");
     await runWatch(this.#context(), request);
   }
@@ -119,7 +76,7 @@ export class KubeClient {
     return (await this.#loadConfig()).namespace;
   }
 
-  /** Ends everything at once: running requests reject as `Aborted`, watches resolve, sockets close. */
+  /** Ends everything at once: requests reject with `Aborted`, watches resolve, sockets close. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -149,10 +106,8 @@ export class KubeClient {
       } catch (error) {
         this.#config = undefined;
         if (error instanceof KubeError) throw error;
-        const why = error instanceof Error ? error.message : String(error);
-        throw new KubeError("BadConfig", `Cannot load the configuration of the cluster: ${why}`, {
-          cause: error,
-        });
+        const message = `Cannot load the cluster configuration: ${messageOf(error)}`;
+        throw new KubeError("BadConfig", message, { cause: error });
       }
     })();
     return this.#config;
@@ -173,27 +128,19 @@ export class KubeClient {
     return this.#session;
   }
 
-  #refuseIfClosed(): void {
+  #throwIfClosed(): void {
     if (this.#closed) throw closedError();
   }
 }
-
-/** What requests and watches need of their client. */
-export type ClientContext = {
-  readonly platform: Platform;
-  session(): Promise<Session>;
-  /** Called at `close()`; the returned function takes it back. */
-  register(cancel: (error: KubeError) => void): () => void;
-};
 
 function checkMaxConnections(value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new KubeError(
     "BadConfig",
-    `Cannot make a client: maxConnections must be a whole number from 1 on: ${value}`,
+    `Cannot create a client: maxConnections must be a whole number of at least 1: ${value}`,
   );
 }
 
 function closedError(): KubeError {
-  return new KubeError("Aborted", "Cannot go on: the client was closed.");
+  return new KubeError("Aborted", "Cannot send the request: the client is closed.");
 }

@@ -1,25 +1,25 @@
-/** The shapes in which an address and its credentials travel from where they were found to where they are used. */
+/** The address of an API server and the credentials for it. */
 
-/** PEM texts for a TLS connection. */
+/** Certificates and key for a TLS connection, as PEM. */
 export type TlsMaterial = {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Takes the place of `ClusterConfig.ca`, so that a certificate authority can rotate. */
+  /** Replaces `ClusterConfig.ca`, so that a certificate authority can rotate. */
   readonly ca?: string | undefined;
 };
 
-/** Who we are. Asked before every request; what is costly is cached inside. */
+/** The client's identity. The client calls this before every request, so an implementation caches expensive results. */
 export type Credentials = {
   /** Headers to send, such as `Authorization`. */
   headers(): Promise<Readonly<Record<string, string | readonly string[]>>>;
   tls(): Promise<TlsMaterial>;
-  /** The server refused these credentials (401): forget what is cached and get them anew. */
+  /** The server rejected these credentials (401): discard the cache and get new ones. */
   refresh(): Promise<void>;
 };
 
-/** Where the API server is, how to trust it, and who we are. */
+/** Where the API server is, how to verify it, and how to authenticate. */
 export type ClusterConfig = {
-  /** `https://host:port`, with a path if the API lives under one; `http://` only on loopback. */
+  /** `https://host:port`, with a path if the API is served under one. `http://` is allowed only on loopback. */
   readonly server: string;
   /** The namespace of the context, or of the pod. */
   readonly namespace?: string | undefined;
@@ -31,13 +31,13 @@ export type ClusterConfig = {
   /** @default false */
   readonly skipTlsVerify?: boolean | undefined;
   /**
-   * The name that the server's certificate must bear.
+   * The name that the server's certificate must contain.
    * @default the host in `server`
    */
   readonly tlsServerName?: string | undefined;
   /**
-   * `http://` or `https://` proxy.
-   * @default what HTTPS_PROXY and NO_PROXY say
+   * An `http://` or `https://` proxy.
+   * @default from HTTPS_PROXY and NO_PROXY
    */
   readonly proxyUrl?: string | undefined;
   readonly credentials: Credentials;

@@ -1,13 +1,14 @@
 /**
- * The one error class of this package. Callers decide by `code`, people read `message`: one sentence that says what could
- * not be done, why, the value, and the way out. Codes are stable; messages are not.
+ * The only error class of this package. Code decides by `code`. People read `message`: what failed, why, the value, and what
+ * to do. Codes are stable; messages are not.
  */
+import { messageOf } from "@tenure/base";
 
 /**
- * - `Unauthorized` … `HttpError`: the server answered, and refused. `status` is set.
- * - `Unreachable`, `Timeout`, `Tls`, `BadResponse`: no answer that can be understood. A write may or may not have happened.
- * - `Aborted`: the caller's signal, or `close()`. A write may or may not have happened.
- * - `NoConfig`, `BadConfig`, `Unsupported`, `ExecPlugin`: the credentials or the address are not usable.
+ * - `BadRequest` … `HttpError`: the server responded with an error. `status` is set.
+ * - `Unreachable`, `Timeout`, `Tls`, `BadResponse`: no response, or not a valid one. A write may or may not have happened.
+ * - `Aborted`: the caller's signal aborted, or `close()` was called. A write may or may not have happened.
+ * - `NoConfig`, `BadConfig`, `Unsupported`, `ExecPlugin`: the address or the credentials cannot be used.
  */
 export type KubeErrorCode =
   | "BadRequest"
@@ -33,7 +34,7 @@ export type KubeErrorCode =
   | "Unsupported"
   | "ExecPlugin";
 
-export type KubeErrorFacts = {
+type KubeErrorFacts = {
   readonly cause?: unknown;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
@@ -44,11 +45,11 @@ export type KubeErrorFacts = {
 export class KubeError extends Error {
   override readonly name = "KubeError";
   readonly code: KubeErrorCode;
-  /** HTTP status, if the server answered. */
+  /** The HTTP status, if the server responded. */
   readonly status: number | undefined;
-  /** `reason` of the Kubernetes Status, such as `AlreadyExists`. */
+  /** The `reason` of the Kubernetes Status, for example `AlreadyExists`. */
   readonly reason: string | undefined;
-  /** How long the server asks to be left alone. */
+  /** How long the server asks the client to wait before it retries. */
   readonly retryAfterMs: number | undefined;
   /** The whole Kubernetes Status, if there was one. */
   readonly details: unknown;
@@ -63,7 +64,7 @@ export class KubeError extends Error {
   }
 }
 
-/** The code that Node or the system gave an error, such as ENOENT. */
+/** The error code of Node or the system, for example ENOENT. */
 export function systemCode(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const { code, errors } = error as { code?: unknown; errors?: unknown };
@@ -71,7 +72,7 @@ export function systemCode(error: unknown): string | undefined {
   return Array.isArray(errors) ? systemCode(errors[0]) : undefined;
 }
 
-/** What went wrong with a file, as the end of a sentence. */
+/** Why a file cannot be read, as the end of a sentence. */
 export function fileProblem(error: unknown): string {
   const code = systemCode(error);
   switch (code) {
@@ -79,12 +80,12 @@ export function fileProblem(error: unknown): string {
       return "it does not exist";
     case "EACCES":
     case "EPERM":
-      return "this user may not read it";
+      return "permission denied";
     case "EISDIR":
       return "it is a directory";
     case "EFBIG":
       return "it is too large";
     default:
-      return code ?? (error instanceof Error ? error.message : String(error));
+      return code ?? messageOf(error);
   }
 }

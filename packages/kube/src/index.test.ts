@@ -1,4 +1,4 @@
-/** What a program pays for importing this package. */
+/** Which modules a program loads when it imports this package. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,7 @@ it("importing the package loads no HTTP, no TLS, no YAML, and few files", () => 
   };
   visit("index.ts");
   expect([...seen].sort()).toEqual([
+    "@tenure/base",
     "client-node.ts",
     "client.ts",
     "errors.ts",
@@ -29,6 +30,5 @@ it("importing the package loads no HTTP, no TLS, no YAML, and few files", () => 
     "load-config.ts",
     "node:path",
     "platform.ts",
-    "rbac.ts",
   ]);
 });

@@ -10,7 +10,7 @@ contexts: [{name: x, context: {cluster: c, namespace: ns-${server}}}]
 current-context: x
 `;
 
-/** A machine that has all of them, so that the order shows. */
+/** A machine with every source, so that the order matters. */
 function everything(): FakePlatform {
   const platform = new FakePlatform();
   platform.env = {
@@ -26,15 +26,15 @@ function everything(): FakePlatform {
   return platform;
 }
 
-describe("loadConfig takes", () => {
-  it("the kubeconfig that was named, first of all", async () => {
+describe("loadConfig uses", () => {
+  it("the kubeconfig option first", async () => {
     const config = await loadConfig({ kubeconfig: "/explicit", platform: everything() });
     expect(config).toMatchObject({ server: "https://explicit", namespace: "ns-explicit" });
   });
   it("then $KUBECONFIG", async () => {
     expect((await loadConfig({ platform: everything() })).server).toBe("https://env");
   });
-  it("then the pod", async () => {
+  it("then the service account of the pod", async () => {
     const platform = everything();
     platform.env.KUBECONFIG = "";
     expect((await loadConfig({ platform })).server).toBe("https://pod:443");
@@ -52,37 +52,37 @@ describe("loadConfig takes", () => {
   });
 });
 
-describe("loadConfig does not fall back in silence", () => {
-  it("from a kubeconfig that was named", async () => {
+describe("loadConfig does not fall back silently", () => {
+  it("from the kubeconfig option", async () => {
     await expect(loadConfig({ kubeconfig: "/missing", platform: everything() })).rejects.toMatchObject({
       code: "BadConfig",
       message:
-        "Cannot read the kubeconfig /missing: it does not exist. Pass another kubeconfig, or leave it out and set KUBECONFIG.",
+        "Cannot read the kubeconfig /missing: it does not exist. Pass another kubeconfig, or omit it and set KUBECONFIG.",
     });
   });
   it("from $KUBECONFIG", async () => {
     const platform = everything();
     platform.env.KUBECONFIG = "/missing:/gone";
     await expect(loadConfig({ platform })).rejects.toThrow(
-      "Cannot read the kubeconfig /missing: it does not exist. Correct KUBECONFIG, or unset it, or pass kubeconfig.",
+      "Cannot read the kubeconfig /missing: it does not exist. Correct or unset KUBECONFIG, or pass kubeconfig.",
     );
   });
-  it("from a ~/.kube/config that is damaged", async () => {
+  it("from an invalid ~/.kube/config", async () => {
     const platform = everything();
     platform.env = { HOME: "/home/me" };
     platform.files.set("/home/me/.kube/config", "a: b: c");
     await expect(loadConfig({ platform })).rejects.toThrow(
-      "Cannot use the kubeconfig /home/me/.kube/config: it is not YAML",
+      "Cannot use the kubeconfig /home/me/.kube/config: it is not valid YAML",
     );
   });
-  it("when a context is asked for and only the pod is there", async () => {
+  it("from a context, when there is only a service account", async () => {
     const platform = everything();
     platform.env.KUBECONFIG = undefined;
     await expect(loadConfig({ platform, context: "x" })).rejects.toThrow(
       'Cannot use the context "x": a service account has no contexts.',
     );
   });
-  it("when told two things at once", async () => {
+  it("when both kubeconfig and inCluster are set", async () => {
     await expect(
       loadConfig({ platform: everything(), kubeconfig: "/explicit", inCluster: true }),
     ).rejects.toThrow("Cannot use both the kubeconfig /explicit and inCluster: true.");
@@ -92,7 +92,7 @@ describe("loadConfig does not fall back in silence", () => {
 it.each([
   [{ HOME: "/home/me" }, "/home/me/.kube/config"],
   [{}, "~/.kube/config"],
-])("loadConfig says all ways when there is none (env %o)", async (env, standard) => {
+])("loadConfig lists every source when it finds none (env %o)", async (env, standard) => {
   const platform = new FakePlatform();
   platform.env = env;
   await expect(loadConfig({ platform })).rejects.toMatchObject({

@@ -1,44 +1,31 @@
 /**
- * Finds the cluster: an explicit kubeconfig, $KUBECONFIG, the pod's service account, ~/.kube/config, in this order.
- * Nothing falls back in silence: what was named and is not there is an error, not a reason to try the next.
- * It does not contact the server: a configuration that loads may still be refused.
+ * Finds the cluster, in this order: the `kubeconfig` option, $KUBECONFIG, the pod's service account, ~/.kube/config.
+ * It never falls back silently: a file that is named but missing is an error.
+ * It does not contact the server, so the server may still reject a configuration that loads.
  */
 import { delimiter, join } from "node:path";
 import type { ClusterConfig } from "./config.ts";
+import type { InClusterOptions } from "./credentials/in-cluster.ts";
 import { KubeError, systemCode } from "./errors.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
 
-export type LoadConfigOptions = {
+export type LoadConfigOptions = InClusterOptions & {
   /**
-   * Path of a kubeconfig.
-   * @default the files in $KUBECONFIG, else the service account of the pod, else ~/.kube/config
+   * The path of a kubeconfig.
+   * @default the files in $KUBECONFIG, else the pod's service account, else ~/.kube/config
    */
   kubeconfig?: string | undefined;
   /**
-   * Name of the context in the kubeconfig.
+   * The name of a context in the kubeconfig.
    * @default its current-context
    */
   context?: string | undefined;
   /**
-   * `true` uses the service account of the pod and nothing else, `false` never uses it.
-   * @default when KUBERNETES_SERVICE_HOST is set, and neither `kubeconfig` nor $KUBECONFIG is
+   * `true` uses only the pod's service account, `false` never uses it.
+   * @default true if KUBERNETES_SERVICE_HOST is set and neither `kubeconfig` nor $KUBECONFIG is
    */
   inCluster?: boolean | undefined;
-  /**
-   * How long to wait for the token to be mounted into a pod that has just started.
-   * @default 60_000
-   */
-  waitForMountMs?: number | undefined;
-  /**
-   * Where token, ca.crt and namespace are mounted.
-   * @default $TENURE_SERVICEACCOUNT_DIR, else /var/run/secrets/kubernetes.io/serviceaccount
-   */
-  serviceAccountDir?: string | undefined;
-  /** Ends the waiting. */
-  signal?: AbortSignal | undefined;
-  /** Told once when the token is not mounted yet, in words for a log. */
-  onWait?: ((message: string) => void) | undefined;
-  /** @default the real machine */
+  /** For tests. @default the real machine */
   platform?: Platform | undefined;
 };
 
@@ -47,7 +34,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Clust
   if (options.kubeconfig !== undefined && options.inCluster) {
     throw new KubeError(
       "BadConfig",
-      `Cannot use both the kubeconfig ${options.kubeconfig} and inCluster: true. Leave one of them out.`,
+      `Cannot use both the kubeconfig ${options.kubeconfig} and inCluster: true. Remove one of them.`,
     );
   }
   if (options.kubeconfig !== undefined)

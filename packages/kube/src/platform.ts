@@ -1,70 +1,62 @@
 /**
- * The only door from this package to the machine: clock, timers, randomness, environment, files, processes.
- * Everything else gets a `Platform` passed in, so that a test owns time and a simulator owns chance.
- * It does not cover the network: sockets are real, also in tests.
+ * The only file of this package that uses the machine: clock, randomness, environment, files, processes. All other code gets
+ * a `Platform` passed in, so that a test can control it. The network is not covered: tests use real sockets.
  */
 import type { Buffer } from "node:buffer";
+import { type Clock, onAbort, systemClock, systemRandom } from "@tenure/base";
 
-export type RunOptions = {
+export type ProcessOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the process may talk to the person at the terminal. */
+  /** Whether the process may prompt the user at the terminal. */
   readonly interactive: boolean;
-  /** More output than this ends the process. */
+  /** A process that writes more than this is killed. */
   readonly maxBytes: number;
-  /** Kills the process; the promise of `run` then rejects. */
+  /** Kills the process. The promise of `runProcess` then rejects. */
   readonly signal: AbortSignal;
 };
 
-export type RunResult = {
-  /** `null` if a signal ended the process. */
+export type ProcessResult = {
+  /** `null` if a signal killed the process. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 };
 
 export type Platform = {
-  /** Wall clock in milliseconds since 1970: only for comparing with timestamps that others wrote. */
-  now(): number;
-  /** Milliseconds that never jump: for every duration. */
-  monotonicMs(): number;
-  /** Calls back once; the returned function cancels. */
-  setTimer(callback: () => void, ms: number): () => void;
-  /** In [0, 1). */
+  readonly clock: Clock;
+  /** A number in [0, 1). */
   random(): number;
   readonly env: Readonly<Record<string, string | undefined>>;
   isTerminal(): boolean;
-  /** UTF-8 text of a file; rejects with the error code of the system, or EFBIG above `maxBytes`. */
+  /** The UTF-8 text of a file. Rejects with the system's error code, or EFBIG if it is larger than `maxBytes`. */
   readFile(path: string, maxBytes: number): Promise<string>;
-  /** Runs a program to its end; rejects if it cannot be started, is killed by `signal`, or says too much. */
-  run(command: string, args: readonly string[], options: RunOptions): Promise<RunResult>;
+  /** Runs a program until it exits. Rejects if it cannot start, is killed by `signal`, or writes too much. */
+  runProcess(command: string, args: readonly string[], options: ProcessOptions): Promise<ProcessResult>;
 };
 
 /** The real machine. */
 export const systemPlatform: Platform = {
-  now: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  setTimer(callback, ms) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-  random: () => Math.random(),
+  clock: systemClock,
+  random: systemRandom,
   get env() {
     return process.env;
   },
   isTerminal: () => process.stdin.isTTY === true,
   readFile,
-  run,
+  runProcess,
 };
 
 async function readFile(path: string, maxBytes: number): Promise<string> {
   const { open } = await import("node:fs/promises");
   const file = await open(path, "r");
   try {
-    // Read with a bound rather than trusting stat: a pipe or a device has no size.
+    // Count the bytes instead of trusting stat: a pipe or a device has no size.
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (;;) {
-      const { bytesRead, buffer } = await file.read(new Uint8Array(64 * 1024));
+      const buffer = new Uint8Array(64 * 1024);
+      // With the buffer alone, Node before 20.12 reads nothing.
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) break;
       size += bytesRead;
       if (size > maxBytes) {
@@ -79,47 +71,50 @@ async function readFile(path: string, maxBytes: number): Promise<string> {
   }
 }
 
-async function run(command: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
+async function runProcess(
+  command: string,
+  args: readonly string[],
+  { env, interactive, maxBytes, signal }: ProcessOptions,
+): Promise<ProcessResult> {
   const { spawn } = await import("node:child_process");
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...args], {
-      env: options.env,
-      stdio: [options.interactive ? "inherit" : "ignore", "pipe", "pipe"],
+      env,
+      stdio: [interactive ? "inherit" : "ignore", "pipe", "pipe"],
       windowsHide: true,
     });
-    const stdout = new TextDecoder();
-    const stderr = new TextDecoder();
-    let out = "";
-    let err = "";
-    const finish = (settle: () => void): void => {
-      options.signal.removeEventListener("abort", kill);
-      settle();
-    };
-    const fail = (error: unknown): void => {
+    const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+    const output = { stdout: "", stderr: "" };
+    const kill = (error: unknown): void => {
+      offAbort();
       child.kill("SIGKILL");
-      // A grandchild may hold the pipes open; nobody waits for it.
+      // A grandchild may hold the pipes open. Do not wait for it.
       child.stdout?.destroy();
       child.stderr?.destroy();
       child.unref();
-      finish(() => reject(error));
+      reject(error);
     };
-    const kill = (): void => fail(options.signal.reason);
-    const limit = (): void => {
-      if (out.length + err.length > options.maxBytes) fail(new Error(`more than ${options.maxBytes} bytes`));
+    const collect = (name: "stdout" | "stderr", chunk: Buffer): void => {
+      output[name] += decoders[name].decode(chunk, { stream: true });
+      if (output.stdout.length + output.stderr.length > maxBytes) {
+        kill(new Error(`it wrote more than ${maxBytes} bytes`));
+      }
     };
-    child.stdout?.on("data", (chunk: Buffer) => {
-      out += stdout.decode(chunk, { stream: true });
-      limit();
-    });
+    child.stdout?.on("data", (chunk: Buffer) => collect("stdout", chunk));
     child.stderr?.on("data", (chunk: Buffer) => {
-      err += stderr.decode(chunk, { stream: true });
-      // Prompts are written to stderr, and the person has to see them while the program waits.
-      if (options.interactive) process.stderr.write(chunk);
-      limit();
+      // Programs write prompts to stderr, and the user needs to see them while the program waits.
+      if (interactive) process.stderr.write(chunk);
+      collect("stderr", chunk);
     });
-    child.on("error", (error) => finish(() => reject(error)));
-    child.on("close", (exitCode) => finish(() => resolve({ exitCode, stdout: out, stderr: err })));
-    options.signal.addEventListener("abort", kill, { once: true });
-    if (options.signal.aborted) kill();
+    const offAbort = onAbort(signal, () => kill(signal.reason));
+    child.on("error", (error) => {
+      offAbort();
+      reject(error);
+    });
+    child.on("close", (exitCode) => {
+      offAbort();
+      resolve({ exitCode, ...output });
+    });
+    if (signal.aborted) kill(signal.reason);
   });
 }

@@ -158,7 +158,7 @@ describe("rbacRuleFor", () => {
       '{apiGroups: [""], resources: ["pods"], resourceNames: ["%zz"], verbs: ["get"]}',
     ],
   ];
-  it.each(lines)("%s %s (watch: %s) is: %s", (method, path, watch, described, role, rule) => {
+  it.each(lines)("%s %s (watch: %s) needs: %s", (method, path, watch, described, role, rule) => {
     const need = rbacRuleFor(method, path, watch);
     expect(describeNeed(need)).toBe(described);
     expect(need.role).toBe(role);

@@ -1,7 +1,6 @@
 /**
- * Which RBAC rule a request needs, derived from the request alone: a pure function, so that a 403 can be answered with
- * the very line that is missing, and a manifest can be checked against what the code really asks.
- * It does not know what the cluster grants, nor other authorizers than RBAC.
+ * Which RBAC rule a request needs. The result depends only on the request, so that the error for a 403 can quote the missing
+ * rule. It does not know what the cluster grants, and it knows no authorizer other than RBAC.
  */
 
 export type RbacRule =
@@ -12,11 +11,11 @@ export type RbacNeed = {
   verb: string;
   /** `""` is the core group. */
   apiGroup: string;
-  /** With its subresource: `pods/status`. Empty for a path that is no resource. */
+  /** With its subresource: `pods/status`. Empty for a path that is not a resource. */
   resource: string;
   name?: string;
   namespace?: string;
-  /** Where the rule has to stand. */
+  /** The kind of object that must contain the rule. */
   role: "Role" | "ClusterRole";
   rule: RbacRule;
 };
@@ -31,8 +30,8 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param path with or without a query; a `fieldSelector` of `metadata.name=x` narrows a list or a watch to that name, as
- * it does for the API server.
+ * @param path with or without a query. A `fieldSelector` of `metadata.name=x` restricts a list or a watch to that name, as in
+ * the API server.
  */
 export function rbacRuleFor(method: string, path: string, isWatch = false): RbacNeed {
   const [pathname = "", query = ""] = path.split("?", 2);
@@ -60,7 +59,7 @@ export function rbacRuleFor(method: string, path: string, isWatch = false): Rbac
   const resource = [kind, ...sub].join("/");
   const name = named ?? selectedName(query);
   const verb = verbFor(plain, named !== undefined, isWatch);
-  // A new object has no name yet when it is authorized: such a rule would never match.
+  // A new object has no name yet when the server authorizes it, so a rule with a name would never match.
   const nameable = name !== undefined && (verb !== "create" || sub.length > 0) && verb !== "deletecollection";
   return {
     verb,
@@ -78,7 +77,7 @@ export function rbacRuleFor(method: string, path: string, isWatch = false): Rbac
   };
 }
 
-/** The rule as one line of YAML, to be pasted under `rules:`. */
+/** The rule as one line of YAML, ready to paste under `rules:`. */
 export function formatRule(rule: RbacRule): string {
   const fields = Object.entries(rule).map(
     ([key, values]) => `${key}: [${values.map((value) => JSON.stringify(value)).join(", ")}]`,

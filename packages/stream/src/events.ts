@@ -2,49 +2,49 @@ import type { Decision, HandlerFailure } from "./consumer/deliveries.ts";
 import type { StreamError } from "./errors.ts";
 
 /**
- * - `idle`: made, not started.
- * - `connecting`: a connection is being made.
- * - `streaming`: the connection stands and the stream was asked for. A server need not answer before its first message.
- * - `waiting`: the stream broke; the back-off runs.
- * - `draining`: shutting down: nothing new is taken.
- * - `closed`: over.
+ * - `idle`: created, not started.
+ * - `connecting`: the consumer is connecting.
+ * - `streaming`: the consumer is connected and has requested the stream. A server may respond only with its first message.
+ * - `waiting`: the stream broke, and the consumer waits for the next attempt.
+ * - `draining`: shutting down. The consumer takes no new message.
+ * - `closed`: ended.
  */
-export type Phase = "idle" | "connecting" | "streaming" | "waiting" | "draining" | "closed";
+export type ConsumerPhase = "idle" | "connecting" | "streaming" | "waiting" | "draining" | "closed";
 
-export interface Health {
+export interface StreamHealth {
   readonly healthy: boolean;
-  /** Whether messages can arrive at this moment. */
+  /** Whether messages can arrive now. */
   readonly ready: boolean;
-  /** One sentence for people. */
+  /** A description for people. */
   readonly message: string;
 }
 
 /** How a shutdown went. */
 export interface ShutdownReport {
-  /** Whether nothing was in flight any more when the stream was ended. */
+  /** Whether no message was in flight when the stream ended. */
   readonly drained: boolean;
-  /** How many messages were in flight when the drain time was over. They were not finished. */
+  /** How many messages were still in flight at the end of the drain time. They are unfinished. */
   readonly abandoned: number;
-  /** How many messages were given up, as their handler threw and there was no other try. They were not finished. */
+  /** How many messages were given up because the handler threw during the shutdown. They are unfinished. */
   readonly givenUp: number;
   /**
-   * Who ended the stream: the server with status OK, this side by cancelling, or nobody, as there was none. "broken": it broke
-   * while it was being ended.
+   * How the stream ended: the server ended it with status OK, this side cancelled it, it broke during the shutdown, or there
+   * was none.
    */
   readonly streamEnd: "server" | "cancelled" | "broken" | "none";
-  /** One sentence for people. */
+  /** A description for people. */
   readonly message: string;
 }
 
-/** What can be listened to, in the order in which it happens. */
+/** The events of a consumer. */
 export interface ConsumerEvents<Message> {
-  phase: { readonly phase: Phase };
-  /** The stream ended, and will be opened again after `retryInMs`. `tries` counts those since it last worked. */
+  phase: { readonly phase: ConsumerPhase };
+  /** The stream ended. The next attempt follows after `retryInMs`. `tries` counts the failures since it last worked. */
   broken: { readonly error: StreamError; readonly retryInMs: number; readonly tries: number };
   /** The handler threw. */
   "handler-failed": HandlerFailure<Message> & { readonly decision: Decision };
-  /** Health or readiness is another than before. */
-  health: Health;
-  /** The consumer is over. */
+  /** `healthy` or `ready` changed. */
+  health: StreamHealth;
+  /** The consumer has ended. */
   closed: ShutdownReport;
 }

@@ -1,82 +1,91 @@
-/** What a consumer is set up with, and its check: every problem is named at once, before anything is opened. */
+/** The options of a consumer and their validation, which reports every problem in one error. */
 import type { Metadata } from "@grpc/grpc-js";
+import type { BackoffPolicy, Clock } from "@tenure/base";
 import type { Fence } from "./access/fence.ts";
-import { type BackOffOptions, defaultBackOff } from "./consumer/back-off.ts";
 import type { Decision, HandlerFailure } from "./consumer/deliveries.ts";
 import type { ChannelOptions, GrpcClient, ServerStream } from "./consumer/server-stream.ts";
 import { StreamError } from "./errors.ts";
-import type { Clock } from "./platform.ts";
+
+/** Waits that double after every failure. */
+export interface BackOffOptions {
+  /** The first wait. @default 1000 */
+  readonly firstMs?: number;
+  /** The longest wait. @default 30000 */
+  readonly mostMs?: number;
+  /** The part of each wait that is random, from 0 to 1. Waits only get shorter by it. @default 0.2 */
+  readonly jitter?: number;
+}
 
 export interface OpenCall<Cursor> {
-  /** Of the last finished message: the stream should go on behind it. Undefined at the beginning, and without `cursor`. */
+  /** The cursor of the last finished message, after which the stream continues. Undefined at first, and without `cursor`. */
   readonly cursor: Cursor | undefined;
-  /** Carries the fencing token and the identity. */
+  /** Contains the fencing token and the identity. */
   readonly metadata: Metadata;
 }
 
 export interface HandlerContext<Client> {
-  /** The client of the connection that stands now, for calls about the message. */
+  /** The client of the current connection, for calls about the message. */
   readonly client: Client;
-  /** Carries the fencing token and the identity, for calls about the message. Clone it before you add to it. */
+  /** Contains the fencing token and the identity, for calls about the message. Clone it before you add to it. */
   readonly metadata: Metadata;
-  /** Aborts when the drain time is over: nobody waits for this handler any longer. */
+  /** Aborts when the drain time is over and the consumer no longer waits for this handler. */
   readonly signal: AbortSignal;
 }
 
 export interface DrainCall<Client, Cursor> extends HandlerContext<Client> {
-  /** Of the last finished message. */
+  /** The cursor of the last finished message. */
   readonly cursor: Cursor | undefined;
 }
 
 export interface ConsumerOptions<Client extends GrpcClient, Message, Cursor> {
   /**
-   * Makes a client of your service. Called anew for every connection, with options that switch keepalive on:
+   * Creates a client of your service. Called for every connection, with channel options that turn on keepalive:
    * `(channelOptions) => new OrdersClient("orders:50051", credentials, channelOptions)`.
    */
   readonly client: (channelOptions: ChannelOptions) => Client;
   /** Opens the stream: `(client, { cursor, metadata }) => client.subscribe({ after: cursor }, metadata)`. */
   readonly open: (client: Client, call: OpenCall<Cursor>) => ServerStream<Message>;
-  /** Does the work of one message. It is finished when this returns, or when the promise it returns resolves. */
+  /** Processes one message. The message is finished when this returns, or when the returned promise resolves. */
   readonly handle: (message: Message, context: HandlerContext<Client>) => unknown;
-  /** Where a message stands in the stream, if the service can resume from there. @default none: it cannot */
+  /** The position of a message in the stream, if the service can resume from there. @default none: it cannot */
   readonly cursor?: (message: Message) => Cursor;
-  /** The cursor to begin with, for example of the last run. @default none */
+  /** The cursor to start from, for example that of the last run. @default none */
   readonly resumeFrom?: Cursor;
-  /** How many messages may be in flight. With 1 they are handled strictly in order. @default 1 */
+  /** How many messages may be in flight. With 1, messages are processed strictly in order. @default 1 */
   readonly concurrency?: number;
   /**
-   * What to do when the handler throws: try the message again after a back-off, for ever; count it as finished; or stop the
-   * consumer, so that whoever supervises it sees the failure. A function decides by the failure. @default "retry"
+   * What to do when the handler throws. "retry" retries the message after a back-off, without limit. "skip" counts it as
+   * finished. "stop" stops the consumer, so that its supervisor sees the failure. A function can decide. @default "retry"
    */
   readonly onHandlerError?: Decision | ((failure: HandlerFailure<Message>) => Decision);
   /** What to do when the server ends the stream with status OK. @default "reconnect" */
   readonly onEnd?: "reconnect" | "stop";
-  /** gRPC statuses by which the server says that it is no use to come again, for example FAILED_PRECONDITION. @default [] */
+  /** gRPC statuses after which the consumer stops instead of reconnecting, for example FAILED_PRECONDITION. @default [] */
   readonly stopOn?: readonly number[];
   /**
-   * Asks the service to end the stream, when everything in flight is finished: then the server ends it with status OK. It is
-   * waited for within the drain time. Without it the stream is cancelled. @default none
+   * Asks the service to end the stream when all messages in flight are finished, so that the server ends it with status OK.
+   * The consumer waits for that within the drain time. Without `onDrain` the stream is cancelled. @default none
    */
   readonly onDrain?: (call: DrainCall<Client, Cursor>) => unknown;
-  /** How long a shutdown waits for messages in flight and for the server's end of the stream. @default 15000 */
+  /** How long a shutdown waits for messages in flight and for the server to end the stream. @default 15000 */
   readonly drainTimeoutMs?: number;
-  /** How long a shutdown takes at most. @default 20000 */
+  /** The time limit of a shutdown. @default 20000 */
   readonly shutdownTimeoutMs?: number;
-  /** How long one try to connect may take. @default 10000 */
+  /** The time limit of one attempt to connect. @default 10000 */
   readonly connectTimeoutMs?: number;
-  /** Between tries to connect, and between tries of a message. @default 1, 2, 4, 8 … 30 s, up to a fifth less by chance */
+  /** The wait between attempts to connect, and between attempts of a message. @default 1, 2, 4, 8 … 30 s, up to 20 % less */
   readonly backOff?: BackOffOptions;
-  /** A stream that was open for so long starts the back-off anew, also without a finished message. @default 60000 */
+  /** A stream that was open for this long resets the back-off, even without a finished message. @default 60000 */
   readonly stableMs?: number;
-  /** How long the stream may be down before the consumer calls itself unhealthy. @default 60000 */
+  /** How long the stream may be down before the consumer is unhealthy. @default 60000 */
   readonly unhealthyAfterMs?: number;
-  /** Pings, so that a dead peer is noticed: how often, and how long to wait for the answer. @default 20 s, 5 s */
+  /** Pings that detect a dead peer: the interval, and the time limit of the response. @default 20 s, 5 s */
   readonly keepalive?: { readonly everyMs?: number; readonly timeoutMs?: number };
-  /** What the metadata of every call carries. @default $TENURE_TOKEN, $TENURE_IDENTITY, $TENURE_ELECTION */
+  /** The values in the metadata of every call. @default $TENURE_TOKEN, $TENURE_IDENTITY, $TENURE_ELECTION */
   readonly fence?: Fence;
-  /** @default the machine's */
+  /** For tests. @default the machine's clock */
   readonly clock?: Clock;
-  /** A number in [0, 1). @default Math.random */
+  /** Returns a number in [0, 1). For tests. @default Math.random */
   readonly random?: () => number;
 }
 
@@ -97,7 +106,7 @@ export interface CheckedOptions {
   readonly stableMs: number;
   readonly unhealthyAfterMs: number;
   readonly keepalive: { readonly everyMs: number; readonly timeoutMs: number };
-  readonly backOff: Required<BackOffOptions>;
+  readonly backOff: BackoffPolicy;
 }
 
 export function checkOptions<Client extends GrpcClient, Message, Cursor>(
@@ -111,7 +120,7 @@ export function checkOptions<Client extends GrpcClient, Message, Cursor>(
     stableMs: options.stableMs ?? defaults.stableMs,
     unhealthyAfterMs: options.unhealthyAfterMs ?? defaults.unhealthyAfterMs,
     keepalive: { everyMs: 20_000, timeoutMs: 5_000, ...options.keepalive },
-    backOff: { ...defaultBackOff, ...options.backOff },
+    backOff: { firstMs: 1_000, mostMs: 30_000, jitter: 0.2, ...options.backOff },
   };
   const problems = [
     ...functionProblems(options as unknown as Record<string, unknown>),
@@ -119,7 +128,7 @@ export function checkOptions<Client extends GrpcClient, Message, Cursor>(
     ...choiceProblems(options),
   ];
   if (problems.length > 0) {
-    throw new StreamError("InvalidOptions", `Cannot set up the consumer: ${problems.join("; ")}.`);
+    throw new StreamError("InvalidOptions", `Cannot create the consumer: ${problems.join("; ")}.`);
   }
   return checked;
 }
@@ -136,7 +145,7 @@ function numberProblems(checked: CheckedOptions): string[] {
   const problems: string[] = [];
   const { concurrency, drainTimeoutMs, shutdownTimeoutMs, backOff, keepalive } = checked;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    problems.push(`concurrency must be a whole number from 1: ${concurrency}`);
+    problems.push(`concurrency must be a whole number of at least 1: ${concurrency}`);
   }
   const lengths = {
     drainTimeoutMs,

@@ -1,3 +1,5 @@
+import { describeProblems, type Problem } from "@tenure/base";
+
 /**
  * - `InvalidOptions`: the options of a gate or follower are invalid.
  * - `CannotOpen`: this replica could not be put into traffic.
@@ -25,4 +27,11 @@ export class TrafficError extends Error {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
   }
+}
+
+/** Throws an error that names every problem. @param action what cannot be done: "label the pod" */
+export function rejectProblems(action: string, found: readonly (Problem | undefined)[]): void {
+  const problems = found.filter((problem) => problem !== undefined);
+  if (problems.length === 0) return;
+  throw new TrafficError("InvalidOptions", `Cannot ${action}: ${describeProblems(problems).join("; ")}.`);
 }

@@ -1,5 +1,5 @@
 /** The RBAC rules that each gate needs, and no more: `tenure manifests` grants them, `tenure doctor` checks them. */
-import type { RbacRule } from "@tenure/kube";
+import type { RbacRule } from "@tenure/kube/internal";
 import { defaultSliceName } from "./gates/endpoint-slice.ts";
 import { defaultConfigMap } from "./gates/leader-config-map.ts";
 

@@ -1,4 +1,4 @@
-/** Servers that are absent, refuse, send garbage, flood, stall or close mid-message: the right back-off, no leak, no crash. */
+/** Servers that are absent, refuse, send garbage, flood, stall or close in the middle of a message: back-off, no leak, no crash. */
 import { randomBytes } from "node:crypto";
 import { credentials as grpcCredentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ const credentials = grpcCredentials.createInsecure();
 const backOffMs = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
 
 describe("a server that is absent", () => {
-  it("is tried after 1, 2, 4, 8, 16, 30, 30 s, and used as soon as it is there", async () => {
+  it("is retried after 1, 2, 4, 8, 16, 30, 30 s, and used as soon as it listens", async () => {
     const port = await freePort();
     const { clock, handled, breaks, broken } = consume(port);
     await breaks(7);
@@ -35,12 +35,12 @@ describe("a server that is absent", () => {
     await until(() => handled.length === 1, "the first message");
   });
 
-  it("is tried by the back-off of the consumer, whatever another client of the process does", async () => {
+  it("is retried by the back-off of the consumer, whatever another client of the process does", async () => {
     const port = await freePort();
     const { clock, handled, breaks } = consume(port, {
       client: (channel) => {
         const options = { ...channel, "grpc.initial_reconnect_backoff_ms": 120_000 };
-        // It has the same address and options, has failed, and waits by the clock of grpc-js.
+        // It has the same address and options, has failed, and waits by the back-off of grpc-js.
         const sibling = new ItemsClient(`127.0.0.1:${port}`, credentials, options);
         sibling.getChannel().getConnectivityState(true);
         atTheEnd(() => sibling.close());
@@ -53,7 +53,7 @@ describe("a server that is absent", () => {
     await until(() => handled.length === 1, "the first message");
   });
 
-  it("costs no sockets, however often it is tried", async () => {
+  it("leaves no sockets open after many attempts", async () => {
     const { breaks, consumer, clock } = consume(await freePort());
     const before = openSockets();
     await breaks(50);
@@ -64,7 +64,7 @@ describe("a server that is absent", () => {
 });
 
 describe("a server that refuses", () => {
-  it("by closing every connection: one connection for each try", async () => {
+  it("by closing every connection: one connection per attempt", async () => {
     const server = await serveSockets((socket) => socket.destroy());
     const { breaks, broken } = consume(server.port);
     await breaks(7);
@@ -73,10 +73,10 @@ describe("a server that refuses", () => {
     await until(() => server.open === 0, "the end of all sockets");
   });
 
-  it("by closing every connection: no client that was given up comes back by itself", async () => {
+  it("by closing every connection: a closed client does not reconnect", async () => {
     const server = await serveSockets((socket) => socket.destroy());
     const { breaks } = consume(server.port, {
-      // By default grpc-js comes back after a second.
+      // The default of grpc-js is a second.
       client: (channel) =>
         new ItemsClient(`127.0.0.1:${server.port}`, credentials, {
           ...channel,
@@ -93,7 +93,7 @@ describe("a server that refuses", () => {
     [12, "UNIMPLEMENTED"],
     [14, "UNAVAILABLE"],
     [16, "UNAUTHENTICATED"],
-  ])("with status %i: says so, and comes again by the back-off", async (code, name) => {
+  ])("with status %i: reports it, and retries with a back-off", async (code, name) => {
     const port = await serveItems((call: Call) => call.emit("error", { code, details: "go away" }));
     const { breaks, broken } = consume(port);
     await breaks(4);
@@ -115,7 +115,7 @@ describe("a server that sends garbage", () => {
     await until(() => server.open <= 1, "the end of all sockets but the last");
   });
 
-  it("a web page by HTTP/2", async () => {
+  it("a web page over HTTP/2", async () => {
     const port = await serveHttp2((stream) => {
       stream.respond({ ":status": 200, "content-type": "text/html" });
       stream.end("<html>welcome</html>");
@@ -125,7 +125,7 @@ describe("a server that sends garbage", () => {
     expect(broken.map(({ retryInMs }) => retryInMs)).toEqual(backOffMs.slice(0, 4));
   });
 
-  it("a 503 of a proxy by HTTP/2", async () => {
+  it("a 503 of a proxy over HTTP/2", async () => {
     const port = await serveHttp2((stream) => {
       stream.respond({ ":status": 503, "content-type": "text/plain" });
       stream.end("no upstream");
@@ -135,7 +135,7 @@ describe("a server that sends garbage", () => {
     expect(broken[0]).toMatchObject({ status: 14 });
   });
 
-  it("a message that says it is 4 GB long", async () => {
+  it("a message with a length of 4 GB", async () => {
     const port = await serveHttp2((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" });
       stream.write(Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]));
@@ -158,7 +158,7 @@ describe("a server that sends garbage", () => {
 });
 
 describe("a server that floods", () => {
-  it("is held by flow control while the handler is busy, and loses nothing", async () => {
+  it("is stopped by flow control while the handler is busy, and no message is lost", async () => {
     const total = 6_000;
     let written = 0;
     const port = await serveItems((call) => {
@@ -184,8 +184,8 @@ describe("a server that floods", () => {
       still = written === last ? still + 1 : 0;
       last = written;
       return still >= 100;
-    }, "the server's halt");
-    // Two windows of 64 KB, and what the streams of both sides hold.
+    }, "the server to stop");
+    // Two windows of 64 KB, and the buffers of both sides.
     expect(written).toBeLessThan(2_500);
     expect(consumer.stats().inFlight).toBe(1);
     release();
@@ -195,7 +195,7 @@ describe("a server that floods", () => {
 });
 
 describe("a server that stalls", () => {
-  it("before it says a word of HTTP/2: given up after 10 s, and the socket closed", async () => {
+  it("before the HTTP/2 handshake: the attempt ends after 10 s, and its socket closes", async () => {
     const server = await serveSockets(() => {});
     const { clock, broken, consumer } = consume(server.port);
     await until(() => server.connections === 1, "the connection");
@@ -209,7 +209,7 @@ describe("a server that stalls", () => {
     await until(() => server.open === 0, "the end of the second");
   });
 
-  it("in the middle of a stream: noticed by keepalive", async () => {
+  it("in the middle of a stream: keepalive detects it", async () => {
     const target = await serveItems((call) => call.write(item(1)));
     const port = await freePort();
     const proxy = new TcpProxy({ host: "127.0.0.1", port: target });
@@ -226,7 +226,7 @@ describe("a server that stalls", () => {
   });
 });
 
-describe("a server that closes mid-message", () => {
+describe("a server that closes in the middle of a message", () => {
   const half = Buffer.concat([Buffer.from([0, 0, 0, 0, 100]), Buffer.from('{"id":1,')]);
   it.each(["by ending the stream", "by resetting it", "by dropping the connection"])("%s", async (way) => {
     const port = await serveHttp2((stream) => {
@@ -243,7 +243,7 @@ describe("a server that closes mid-message", () => {
     expect(handled).toEqual([]);
   });
 
-  it("resumes behind the last whole message", async () => {
+  it("resumes after the last complete message", async () => {
     const asked: number[] = [];
     const port = await serveItems((call) => {
       asked.push(call.request.after);
@@ -257,7 +257,7 @@ describe("a server that closes mid-message", () => {
   });
 });
 
-describe("a server that complains of too many pings", () => {
+describe("a server that reports too many pings", () => {
   it("is pinged half as often from then on", async () => {
     const port = await serveHttp2((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" });

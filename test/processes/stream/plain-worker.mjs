@@ -1,5 +1,5 @@
 // @ts-check
-// A worker for the tests: no call by which it could take its leave, and a handler that can be told to hang.
+// A worker for tests. It has no onDrain, and its handler can be made to hang.
 import { credentials } from "@grpc/grpc-js";
 import { runWorker, StreamConsumer } from "@tenure/stream";
 import { ask, Orders } from "../../../examples/stream-worker/orders.mjs";

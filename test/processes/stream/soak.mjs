@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Many messages through many handovers and some crashes, in the whole system: a Kubernetes API, a gRPC server and three replicas of
- * `tenure run`. None may be lost; begun twice are at most those that were in flight at a crash.
+ * Sends many messages through many handovers and some crashes in the whole system: a Kubernetes API, a gRPC server and three
+ * replicas of `tenure run`. It fails if a message is lost, or if one starts twice that was not in flight at a crash.
  *   npm run soak -- [--messages 1000000] [--handovers 20] [--crashes 5] [--concurrency 64]
  */
 import { parseArgs } from "node:util";

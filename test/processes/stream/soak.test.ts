@@ -1,4 +1,4 @@
-/** The long run in short: the whole system, four handovers and a crash. `npm run stream:soak` is the long one. */
+/** A short soak test: the whole system, four handovers and a crash. `npm run soak` runs the long one. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { atTheEnd, closeAll } from "./support.ts";
 
 afterEach(closeAll);
 
-it("20,000 messages through 4 handovers and a crash: none lost, begun twice only what was in flight at the crash", {
+it("20,000 messages through 4 handovers and a crash: none lost, and only those in flight at the crash start twice", {
   timeout: 240_000,
 }, async () => {
   const program = fileURLToPath(new URL("./soak.mjs", import.meta.url));

@@ -1,4 +1,4 @@
-/** A service of numbered messages, servers that misbehave, and a consumer whose waits pass in virtual time. */
+/** A service of numbered messages, servers that misbehave, and a consumer that waits in virtual time. */
 import * as http2 from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import {
@@ -10,8 +10,8 @@ import {
   ServerCredentials,
   type ServerWritableStream,
 } from "@grpc/grpc-js";
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { type ConsumerOptions, StreamConsumer } from "@tenure/stream";
-import { VirtualClock } from "../../../packages/stream/src/testing/virtual-clock.ts";
 
 export interface Item {
   readonly id: number;
@@ -31,7 +31,7 @@ export class ItemsClient extends GrpcClient {
 
 export type Call = ServerWritableStream<{ after: number }, Item>;
 
-/** What was opened by a test, to be closed in any case. */
+/** Closes what a test has opened. */
 const opened: (() => unknown)[] = [];
 
 export async function closeAll(): Promise<void> {
@@ -66,7 +66,7 @@ export async function serveItems(handle: (call: Call) => void, port = 0): Promis
   });
 }
 
-/** A server of bytes, and how often somebody came. */
+/** A TCP server that counts its connections. */
 export async function serveSockets(
   onSocket: (socket: Socket) => void,
   port = 0,
@@ -78,7 +78,7 @@ export async function serveSockets(
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
-    // The end of a socket that nobody reads is never seen.
+    // A socket notices its end only while it is read.
     socket.resume();
     onSocket(socket);
   });
@@ -98,7 +98,7 @@ export async function serveSockets(
   };
 }
 
-/** A server of HTTP/2 streams that does as it likes with them. */
+/** An HTTP/2 server. `onStream` decides what happens to each stream. */
 export async function serveHttp2(onStream: (stream: http2.ServerHttp2Stream) => void): Promise<number> {
   const server = http2.createServer();
   const sessions = new Set<http2.ServerHttp2Session>();
@@ -119,7 +119,7 @@ export async function serveHttp2(onStream: (stream: http2.ServerHttp2Stream) => 
   return (server.address() as AddressInfo).port;
 }
 
-/** A port on which nobody listens. */
+/** A port on which no process listens. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await listen(server, 0);
@@ -137,7 +137,7 @@ function listen(server: Server, port: number): Promise<void> {
 
 type Options = Partial<ConsumerOptions<ItemsClient, Item, number>>;
 
-/** A consumer on real sockets whose back-off passes in virtual time. */
+/** A consumer on real sockets whose back-off runs in virtual time. */
 export function consume(port: number, options: Options = {}) {
   const clock = new VirtualClock();
   const handled: number[] = [];
@@ -147,7 +147,8 @@ export function consume(port: number, options: Options = {}) {
     cursor: ({ id }) => id,
     handle: ({ id }) => handled.push(id),
     clock,
-    random: () => 0,
+    // No jitter: every wait has its full length.
+    random: () => 1,
     ...options,
   });
   atTheEnd(() => consumer.shutdown(0));
@@ -156,7 +157,7 @@ export function consume(port: number, options: Options = {}) {
     broken.push({ retryInMs, message: error.message, status: error.status }),
   );
   const run = consumer.start().catch((error: Error) => error);
-  /** Waits until the stream broke so many times, and lets each back-off pass. */
+  /** Waits until the stream has broken this many times. Lets each back-off pass in between. */
   const breaks = async (times: number) => {
     for (let time = 1; time <= times; time++) {
       await until(() => broken.length >= time, `break ${time}`);
@@ -167,16 +168,16 @@ export function consume(port: number, options: Options = {}) {
   return { consumer, clock, handled, broken, breaks, run };
 }
 
-/** Looks again and again until it is so. */
-export async function until(isSo: () => boolean, what: string, withinMs = 20_000): Promise<void> {
+/** Polls until the condition holds. */
+export async function until(condition: () => boolean, what: string, withinMs = 20_000): Promise<void> {
   const endMs = Date.now() + withinMs;
-  while (!isSo()) {
+  while (!condition()) {
     if (Date.now() > endMs) throw new Error(`${what} did not happen within ${withinMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
-/** Sockets and timers that Node keeps. */
+/** How many sockets this process has open. */
 export function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
 }

@@ -1,10 +1,10 @@
-/** A consumer is typed by the user's own client: nothing is declared twice. This file need only compile. */
+/** The consumer takes its types from the user's client. This file only has to compile. */
 import { credentials } from "@grpc/grpc-js";
 import { StreamConsumer } from "@tenure/stream";
 import { expect, expectTypeOf, it } from "vitest";
 import { type Item, ItemsClient } from "./support.ts";
 
-it("takes the types of client, message and cursor from what it is given", () => {
+it("infers the types of client, message and cursor", () => {
   const consumer = new StreamConsumer({
     client: (options) => new ItemsClient("127.0.0.1:1", credentials.createInsecure(), options),
     cursor: (item: Item) => item.id,
@@ -22,7 +22,7 @@ it("takes the types of client, message and cursor from what it is given", () => 
   expect(consumer.phase).toBe("idle");
 });
 
-it("does without a cursor", () => {
+it("works without a cursor", () => {
   const consumer = new StreamConsumer({
     client: (options) => new ItemsClient("127.0.0.1:1", credentials.createInsecure(), options),
     open: (client, { metadata }) => client.subscribe({ after: 0 }, metadata),

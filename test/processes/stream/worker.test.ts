@@ -1,4 +1,4 @@
-/** Workers as processes: what the service and the network see of their end. */
+/** Workers as processes: what the service and the network see when they end. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(closeAll);
 
-/** A service that floods, and a wire to it that notes how connections end. */
+/** A service that floods, behind a TCP proxy that records how connections end. */
 async function flood() {
   const said: string[] = [];
   const service = await startService({
@@ -62,7 +62,7 @@ function start(program: string, args: string[], token = 1, stdio: "pipe" | "ipc"
 }
 
 describe("a shutdown under load", () => {
-  it("finishes what is in flight; the service logs a leave and the network a clean end", async () => {
+  it("finishes messages in flight; the service sees the worker leave and the network a clean end", async () => {
     const { service, said, ends, address } = await flood();
     const journal = join(folder, "journal-1");
     const { child, exited, output } = start("examples/stream-worker/worker.mjs", [
@@ -80,21 +80,21 @@ describe("a shutdown under load", () => {
     expect(ends).toEqual(["end"]);
   });
 
-  it("without a call to take leave cancels the stream, and the connection still ends clean", async () => {
+  it("without onDrain cancels the stream, and the connection still ends cleanly", async () => {
     const { service, ends, address } = await flood();
     const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address]);
     await until(() => service.ledger.finished > 100, "a hundred orders");
     child.kill("SIGTERM");
     expect(await exited).toEqual({ code: 0, signal: null });
     expect(output.err).toContain("every message in flight was finished; the stream was cancelled");
-    // Every order that the service took was one that the worker knew to be finished: none was cut in the middle.
+    // The worker knows of every order that the service counts as finished: none was interrupted.
     expect(output.out.match(/finished \d+/g)).toHaveLength(service.ledger.finished);
     await until(() => service.ledger.dropped === 1, "the end of the stream");
     await until(() => ends.length > 0, "the end of the connection");
     expect(ends).toEqual(["end"]);
   });
 
-  it("with a stuck handler ends at the timeout and says so", async () => {
+  it("ends after the drain time if handlers hang, and reports it", async () => {
     const { address } = await flood();
     const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address, "hangs"]);
     await until(() => output.out.includes("hangs on 8"), "eight stuck handlers");
@@ -105,20 +105,22 @@ describe("a shutdown under load", () => {
     expect(output.err).toContain("8 messages were still in flight when the drain time was over");
   });
 
-  it("is cut short by a second signal", async () => {
+  it("ends at once on a second signal", async () => {
     const { address } = await flood();
     const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address, "hangs"]);
     await until(() => output.out.includes("hangs on 8"), "eight stuck handlers");
     child.kill("SIGTERM");
-    await until(() => output.err.includes("SIGTERM: shutting down"), "the first signal");
+    await until(() => output.err.includes("Shutting down."), "the first signal");
     child.kill("SIGTERM");
     expect((await exited).code).toBe(1);
-    expect(output.err).toContain("SIGTERM again: ending at once");
+    expect(output.err).toContain("Another signal: ending at once.");
   });
 });
 
 describe("a worker under tenure run", () => {
-  it("is ready and healthy by grpc.health.v1, and hands over on SIGTERM", { timeout: 60_000 }, async () => {
+  it("reports ready and healthy over grpc.health.v1, and hands over on SIGTERM", {
+    timeout: 60_000,
+  }, async () => {
     const { service, address } = await flood();
     const sandbox = await startSandbox();
     atTheEnd(() => sandbox.close());
@@ -142,7 +144,7 @@ describe("a worker under tenure run", () => {
 });
 
 describe("a worker", () => {
-  it("says that it is ready by IPC, and exits although its parent lives", async () => {
+  it("reports over IPC that it is ready, and exits while its parent still runs", async () => {
     const { address } = await flood();
     const { child, exited } = start("examples/stream-worker/worker.mjs", ["--server", address], 1, "ipc");
     expect((await once(child, "message"))[0]).toBe("ready");
@@ -150,7 +152,7 @@ describe("a worker", () => {
     expect(await exited).toEqual({ code: 0, signal: null });
   });
 
-  it("that was replaced is refused, and ends", async () => {
+  it("with a stale token is rejected and exits", async () => {
     const { service, address } = await flood();
     const old = start("examples/stream-worker/worker.mjs", ["--server", address, "--work-ms", "5"], 7);
     await until(() => service.ledger.finished > 20, "some orders");
@@ -163,7 +165,7 @@ describe("a worker", () => {
   });
 
   it.skipIf(!hasPython)(
-    "in another language: appends to a file, refuses to when it was replaced, stops on SIGTERM",
+    "in Python appends to a file, stops when its token is stale, and stops on SIGTERM",
     async () => {
       const file = join(folder, "ledger.txt");
       const python = (token: number) =>

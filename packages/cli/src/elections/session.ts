@@ -2,7 +2,8 @@
  * What every command of an operator begins and ends with: flags from all their sources, a connection, a clock of the server,
  * and errors of the cluster as one sentence.
  */
-import { type KubeClient, KubeError, systemPlatform as machine } from "@tenure/kube";
+import { systemClock } from "@tenure/base";
+import { type KubeClient, KubeError } from "@tenure/kube";
 import type { Command } from "commander";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -74,7 +75,7 @@ export async function inSession<Flags extends OperateFlags, T>(
       paint: paintFor(platform),
       serverClock,
       localNowMs: () => platform.wallMs(),
-      monotonicMs: () => machine.monotonicMs(),
+      monotonicMs: () => systemClock.now().monoMs,
       print: (text) => platform.out(text),
     });
   } catch (error) {

@@ -2,13 +2,8 @@
  * Which cluster a command talks to: --kubeconfig, --sandbox, or what kubectl would take. Where there is none, an error says
  * how to start one; nothing falls back in silence.
  */
-import {
-  type ClusterConfig,
-  KubeClient,
-  KubeError,
-  systemPlatform as kubePlatform,
-  loadConfig,
-} from "@tenure/kube";
+import { type ClusterConfig, KubeClient, KubeError, loadConfig } from "@tenure/kube";
+import { systemPlatform as kubePlatform } from "@tenure/kube/internal";
 import { CliError } from "../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../platform.ts";
 import type { Connection, ConnectionFlags, ConnectOptions } from "./connection.ts";

@@ -95,7 +95,7 @@ describe("the gates", () => {
   it("names that cannot be are a wrong command line", async () => {
     await expect(asked({ service: "Web" }, { POD_IP: "10.0.0.1" })).rejects.toMatchObject({
       code: "USAGE",
-      message: expect.stringContaining("service must be at most 253 lower-case letters"),
+      message: expect.stringContaining("service must be 1 to 253 lower case letters"),
     });
   });
 });

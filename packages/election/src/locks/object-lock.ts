@@ -5,7 +5,8 @@
  */
 import { type Problem, quote } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
-import { KubeClient, KubeError, loadConfig, nameProblem, type WatchRequest } from "@tenure/kube";
+import { KubeClient, KubeError, loadConfig, type WatchRequest } from "@tenure/kube";
+import { nameProblem } from "@tenure/kube/internal";
 import { invalidOptions } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";

@@ -35,7 +35,7 @@ const info = (platform: FakePlatform): unknown =>
   JSON.parse(platform.runs[0]?.options.env.KUBERNETES_EXEC_INFO ?? "null");
 
 describe("an exec plugin", () => {
-  it("is run with its arguments, its environment on top of ours, and is told what is expected", async () => {
+  it("runs with its arguments, its environment added to ours, and KUBERNETES_EXEC_INFO", async () => {
     const { platform, load } = await setUp({
       args: ["eks", "get-token"],
       env: [{ name: "AWS_PROFILE", value: "p" }],
@@ -51,7 +51,7 @@ describe("an exec plugin", () => {
     });
     expect(info(platform)).toEqual({ apiVersion: v1, kind: "ExecCredential", spec: { interactive: false } });
   });
-  it("is told about the cluster if it wants", async () => {
+  it("receives the cluster if it sets provideClusterInfo", async () => {
     const { platform, load } = await setUp(
       { provideClusterInfo: true, apiVersion: v1beta1 },
       {
@@ -76,7 +76,7 @@ describe("an exec plugin", () => {
       },
     });
   });
-  it("may give a client certificate", async () => {
+  it("can provide a client certificate", async () => {
     const { platform, load } = await setUp();
     platform.program = () => ok(output({ clientCertificateData: clientCert, clientKeyData: clientKey }));
     const credentials = await load();
@@ -84,7 +84,7 @@ describe("an exec plugin", () => {
     expect(await credentials.headers()).toEqual({});
     expect(platform.runs.length).toBe(1);
   });
-  it("is not asked when there is a token as well", async () => {
+  it("does not run if there is also a token", async () => {
     const { platform, load } = await setUp();
     const text = platform.files.get("/dir/config") as string;
     platform.files.set("/dir/config", text.replace('"user":{', '"user":{"token":"static",'));
@@ -97,7 +97,7 @@ describe("an exec plugin", () => {
     ["./bin/plugin", "/dir/bin/plugin"],
     ["/abs/plugin", "/abs/plugin"],
     ["plugin", "plugin"],
-  ])("named %s is started as %s", async (command, started) => {
+  ])("with command %s starts %s", async (command, started) => {
     const { platform, load } = await setUp({ command });
     platform.program = () => ok(output({ token: "t" }));
     await (await load()).headers();
@@ -121,32 +121,32 @@ describe("an exec plugin", () => {
   );
 });
 
-describe("what an exec plugin gave", () => {
+describe("the credential of an exec plugin", () => {
   it("is used until it expires", async () => {
     const { platform, load } = await setUp();
     const credentials = await load();
     platform.program = () => {
-      const expires = new Date(platform.now() + 60_000).toISOString();
+      const expires = new Date(platform.clock.now().wallMs + 60_000).toISOString();
       return ok(output({ token: `t${platform.runs.length}`, expirationTimestamp: expires }));
     };
     expect(await credentials.headers()).toEqual({ authorization: "Bearer t1" });
-    platform.advance(59_999);
+    await platform.clock.pass(59_999);
     expect(await credentials.headers()).toEqual({ authorization: "Bearer t1" });
-    platform.advance(1);
+    await platform.clock.pass(1);
     expect(await credentials.headers()).toEqual({ authorization: "Bearer t2" });
   });
-  it("is used for ever if it does not expire, until the server refuses it", async () => {
+  it("without an expiry is used until the server rejects it", async () => {
     const { platform, load } = await setUp();
     const credentials = await load();
     platform.program = () => ok(output({ token: `t${platform.runs.length}` }));
     await credentials.headers();
-    platform.advance(1e9);
+    await platform.clock.pass(1e9);
     expect(await credentials.headers()).toEqual({ authorization: "Bearer t1" });
     await credentials.refresh();
     expect(await credentials.headers()).toEqual({ authorization: "Bearer t2" });
     expect(platform.runs.length).toBe(2);
   });
-  it("is shared by all who wait for it", async () => {
+  it("is shared by all callers that wait for it", async () => {
     const { platform, load } = await setUp();
     const credentials = await load();
     const done = deferred<{ exitCode: number; stdout: string; stderr: string }>();
@@ -158,7 +158,7 @@ describe("what an exec plugin gave", () => {
   });
 });
 
-describe("an exec plugin that fails", () => {
+describe("an error names an exec plugin that", () => {
   const failing = async (exec: Exec, program: FakePlatform["program"]): Promise<Error & { code: string }> => {
     const { platform, load } = await setUp(exec);
     platform.program = program;
@@ -171,61 +171,62 @@ describe("an exec plugin that fails", () => {
   const plugin = 'the exec plugin "aws" of user "u"';
   it.each<[string, () => { exitCode: number | null; stdout: string; stderr: string }, string]>([
     [
-      "with an exit code",
+      "exits with an error code",
       () => ({ exitCode: 255, stdout: "", stderr: "token  expired,\nlog in" }),
-      "ended with exit code 255 and said: token expired, log in.",
+      "failed with exit code 255, stderr: token expired, log in.",
     ],
-    ["by a signal", () => ({ exitCode: null, stdout: "", stderr: "" }), "was killed."],
-    ["by saying nothing", () => ok("", "hint"), "printed nothing and said: hint."],
-    ["by printing no JSON", () => ok("s3cret"), "did not print JSON."],
-    ["by printing something else", () => ok('{"kind":"Token"}'), "did not print an ExecCredential."],
-    ["by printing null", () => ok("null"), "did not print an ExecCredential."],
+    ["is killed by a signal", () => ({ exitCode: null, stdout: "", stderr: "" }), "was killed."],
+    ["prints nothing", () => ok("", "hint"), "printed nothing, stderr: hint."],
+    ["does not print JSON", () => ok("s3cret"), "did not print JSON."],
+    ["prints another kind", () => ok('{"kind":"Token"}'), "did not print an ExecCredential."],
+    ["prints null", () => ok("null"), "did not print an ExecCredential."],
     [
-      "by another version",
+      "prints another version",
       () => ok(output({ token: "t" }, v1beta1)),
-      `printed apiVersion "${v1beta1}" where the kubeconfig says "${v1}".`,
+      `printed apiVersion "${v1beta1}", but the kubeconfig says "${v1}".`,
     ],
-    ["by giving no credential", () => ok(output({})), "printed neither a token nor a client certificate."],
+    ["prints no credential", () => ok(output({})), "printed neither a token nor a client certificate."],
     [
-      "by giving half a certificate",
+      "prints a key without a certificate",
       () => ok(output({ clientKeyData: "k" })),
       "printed only one of clientCertificateData and clientKeyData.",
     ],
     [
-      "by a time that is none",
+      "prints an invalid expiry",
       () => ok(output({ token: "t", expirationTimestamp: "soon" })),
-      'printed the expirationTimestamp "soon", which is no time.',
+      'printed the expirationTimestamp "soon", which is not a date.',
     ],
-  ])("%s is quoted, but never its stdout", async (_how, program, why) => {
+  ])("%s, and does not quote its stdout", async (_how, program, why) => {
     const error = await failing({}, program);
     expect(error).toMatchObject({ code: "ExecPlugin", message: `Cannot get credentials: ${plugin} ${why}` });
     expect(`${error.stack}${error.cause}`).not.toContain("s3cret");
   });
-  it("by not being there shows its install hint", async () => {
+  it("is not installed, with its install hint", async () => {
     const missing = (): never => {
       throw Object.assign(new Error("spawn aws ENOENT"), { code: "ENOENT" });
     };
     expect((await failing({ installHint: "Get it at example.com\n" }, missing)).message).toBe(
-      `Cannot get credentials: ${plugin} is not installed, or not in PATH. Get it at example.com`,
+      `Cannot get credentials: ${plugin} is not installed or not in PATH. Get it at example.com`,
     );
   });
-  it("by not ending is ended after a minute", async () => {
+  it("does not exit within a minute", async () => {
     const { platform, load } = await setUp();
     platform.program = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     const result = (await load()).headers().catch((error) => error);
-    await platform.timer(60_000);
-    platform.advance(60_000);
+    await platform.armed(60_000);
+    await platform.clock.pass(60_000);
     expect((await result).message).toBe(
-      `Cannot get credentials: ${plugin} failed: it did not end within 60 s.`,
+      `Cannot get credentials: ${plugin} failed: it did not exit within 60 s.`,
     );
   });
-  it("is run again by the next who asks", async () => {
-    const { platform, load } = await setUp();
-    const credentials = await load();
-    platform.program = () => ({ exitCode: 1, stdout: "", stderr: "" });
-    await expect(credentials.headers()).rejects.toThrow("exit code 1");
-    platform.program = () => ok(output({ token: "t" }));
-    expect(await credentials.headers()).toEqual({ authorization: "Bearer t" });
-  });
+});
+
+it("an exec plugin that failed runs again at the next request", async () => {
+  const { platform, load } = await setUp();
+  const credentials = await load();
+  platform.program = () => ({ exitCode: 1, stdout: "", stderr: "" });
+  await expect(credentials.headers()).rejects.toThrow("exit code 1");
+  platform.program = () => ok(output({ token: "t" }));
+  expect(await credentials.headers()).toEqual({ authorization: "Bearer t" });
 });

@@ -1,22 +1,23 @@
 /**
  * Credentials from an exec plugin (aws, gke-gcloud-auth-plugin, kubelogin, …): client.authentication.k8s.io v1 and v1beta1.
- * Upholds: one run at a time, shared by all who wait; kept until it expires or the server refuses it; what the plugin
- * prints to stdout is secret and never quoted. It does not write anything to disk.
+ * The plugin runs once at a time, and all callers share the result. The credential is kept until it expires or the server
+ * rejects it. Its stdout is secret: no error quotes it, and nothing is written to disk.
  */
+import { after, messageOf } from "@tenure/base";
 import type { TlsMaterial } from "../config.ts";
 import { KubeError, systemCode } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 
-export type ExecConfig = {
+type ExecConfig = {
   readonly apiVersion: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly installHint: string | undefined;
   readonly interactiveMode: string | undefined;
-  /** What the plugin is told about the cluster, if it asked for it. */
+  /** The cluster as the plugin sees it, if it asks for it with provideClusterInfo. */
   readonly cluster: object | undefined;
-  /** For messages. */
+  /** The name of the user entry, for messages. */
   readonly user: string;
 };
 
@@ -25,18 +26,18 @@ export type ExecCredential = {
   readonly tls: TlsMaterial;
 };
 
-/** Long enough for a person to log in with a browser. */
+/** Long enough for a user to log in with a browser. */
 const limitMs = 60_000;
 const maxOutputBytes = 1024 * 1024;
 const group = "client.authentication.k8s.io";
 
 export type ExecPlugin = {
   get(): Promise<ExecCredential>;
-  /** The next `get` runs the plugin. */
+  /** Discards the credential, so that the next `get` runs the plugin. */
   forget(): void;
 };
 
-/** Throws at once for a configuration that can never work. */
+/** Throws if the configuration can never work. */
 export function execPlugin(config: ExecConfig, platform: Platform): ExecPlugin {
   const label = `exec plugin "${config.command}" of user "${config.user}"`;
   if (config.apiVersion !== `${group}/v1` && config.apiVersion !== `${group}/v1beta1`) {
@@ -63,7 +64,8 @@ export function execPlugin(config: ExecConfig, platform: Platform): ExecPlugin {
   };
   return {
     async get() {
-      return cached !== undefined && platform.now() < cached.expiresAt ? cached.credential : start();
+      if (cached !== undefined && platform.clock.now().wallMs < cached.expiresAt) return cached.credential;
+      return start();
     },
     forget() {
       cached = undefined;
@@ -83,7 +85,7 @@ function isInteractive(config: ExecConfig, platform: Platform, label: string): b
       if (platform.isTerminal()) return true;
       throw new KubeError(
         "Unsupported",
-        `Cannot use the ${label}: its interactiveMode is "Always" and there is no terminal. Use a plugin that needs nobody, or a token.`,
+        `Cannot use the ${label}: its interactiveMode is "Always" but there is no terminal. Use a plugin that does not prompt, or a token.`,
       );
     default:
       throw new KubeError(
@@ -107,25 +109,24 @@ async function runPlugin(
   const extra = Object.fromEntries(config.env.map(({ name, value }) => [name, value]));
   const env = { ...platform.env, ...extra, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
   const limit = new AbortController();
-  const cancelTimer = platform.setTimer(
-    () => limit.abort(new Error(`it did not end within ${limitMs / 1000} s`)),
-    limitMs,
+  const cancelTimer = after(platform.clock, limitMs, () =>
+    limit.abort(new Error(`it did not exit within ${limitMs / 1000} s`)),
   );
   try {
-    const result = await platform.run(config.command, config.args, {
+    const result = await platform.runProcess(config.command, config.args, {
       env,
       interactive,
       maxBytes: maxOutputBytes,
       signal: limit.signal,
     });
     if (result.exitCode === 0) return result;
-    const how = result.exitCode === null ? "was killed" : `ended with exit code ${result.exitCode}`;
+    const how = result.exitCode === null ? "was killed" : `failed with exit code ${result.exitCode}`;
     throw new KubeError("ExecPlugin", `Cannot get credentials: the ${label} ${how}${quote(result.stderr)}.`);
   } catch (error) {
     if (error instanceof KubeError) throw error;
     const isMissing = systemCode(error) === "ENOENT";
     const hint = isMissing && config.installHint ? ` ${config.installHint.trim()}` : "";
-    const why = isMissing ? "is not installed, or not in PATH" : `failed: ${(error as Error).message}`;
+    const why = isMissing ? "is not installed or not in PATH" : `failed: ${messageOf(error)}`;
     throw new KubeError("ExecPlugin", `Cannot get credentials: the ${label} ${why}.${hint}`, {
       cause: error,
     });
@@ -147,13 +148,13 @@ function readOutput(
   try {
     parsed = JSON.parse(stdout);
   } catch {
-    // Neither the text nor the parser's error is kept: both may show a part of a token.
+    // Keep neither the text nor the parser's error: both may contain part of a token.
     return fail(stdout.trim() === "" ? "printed nothing" : "did not print JSON");
   }
   if (typeof parsed !== "object" || parsed?.kind !== "ExecCredential")
     return fail("did not print an ExecCredential");
   if (parsed.apiVersion !== config.apiVersion) {
-    return fail(`printed apiVersion "${parsed.apiVersion}" where the kubeconfig says "${config.apiVersion}"`);
+    return fail(`printed apiVersion "${parsed.apiVersion}", but the kubeconfig says "${config.apiVersion}"`);
   }
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = parsed.status ?? {};
   if ((cert === undefined) !== (key === undefined)) {
@@ -165,7 +166,7 @@ function readOutput(
   const expiresAt =
     expirationTimestamp === undefined ? Number.POSITIVE_INFINITY : Date.parse(`${expirationTimestamp}`);
   if (Number.isNaN(expiresAt))
-    return fail(`printed the expirationTimestamp "${expirationTimestamp}", which is no time`);
+    return fail(`printed the expirationTimestamp "${expirationTimestamp}", which is not a date`);
   return {
     credential: {
       token: typeof token === "string" ? token : undefined,
@@ -177,5 +178,5 @@ function readOutput(
 
 function quote(stderr: string): string {
   const text = stderr.replace(/\s+/g, " ").trim();
-  return text === "" ? "" : ` and said: ${text.length > 400 ? `…${text.slice(-400)}` : text}`;
+  return text === "" ? "" : `, stderr: ${text.length > 400 ? `…${text.slice(-400)}` : text}`;
 }

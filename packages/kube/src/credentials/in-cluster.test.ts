@@ -14,29 +14,29 @@ function pod(root = dir): FakePlatform {
 }
 
 describe("in a pod", () => {
-  it("address, authority, namespace and token are those of the service account", async () => {
+  it("uses the address, authority, namespace and token of the service account", async () => {
     const config = await loadConfig({ platform: pod() });
     expect(config).toMatchObject({ server: "https://10.96.0.1:443", ca: "PEM", namespace: "prod" });
     expect(await config.credentials.headers()).toEqual({ authorization: "Bearer secret" });
     expect(await config.credentials.tls()).toEqual({ ca: "PEM" });
   });
-  it("an IPv6 address stands in brackets", async () => {
+  it("puts an IPv6 address in brackets", async () => {
     const platform = pod();
     platform.env.KUBERNETES_SERVICE_HOST = "fd00::1";
     expect((await loadConfig({ platform })).server).toBe("https://[fd00::1]:443");
   });
-  it("the token and the authority follow their files as they rotate", async () => {
+  it("reads the token and the authority again when their files rotate", async () => {
     const platform = pod();
     const { credentials } = await loadConfig({ platform });
     await credentials.headers();
     await credentials.tls();
     platform.files.set(`${dir}/token`, "rotated");
     platform.files.set(`${dir}/ca.crt`, "PEM2");
-    platform.advance(60_000);
+    await platform.clock.pass(60_000);
     expect(await credentials.headers()).toEqual({ authorization: "Bearer rotated" });
     expect(await credentials.tls()).toEqual({ ca: "PEM2" });
   });
-  it("the token is read at once after a 401", async () => {
+  it("reads the token again at once after a 401", async () => {
     const platform = pod();
     const { credentials } = await loadConfig({ platform });
     await credentials.headers();
@@ -45,14 +45,14 @@ describe("in a pod", () => {
     expect(await credentials.headers()).toEqual({ authorization: "Bearer rotated" });
   });
   it.each([
-    ["the option", { serviceAccountDir: "/elsewhere" }, {}],
+    ["the serviceAccountDir option", { serviceAccountDir: "/elsewhere" }, {}],
     ["TENURE_SERVICEACCOUNT_DIR", {}, { TENURE_SERVICEACCOUNT_DIR: "/elsewhere" }],
-  ])("%s moves the mount", async (_what, options, env) => {
+  ])("reads the mount from %s", async (_what, options, env) => {
     const platform = pod("/elsewhere");
     Object.assign(platform.env, env);
     expect((await loadConfig({ ...options, platform })).namespace).toBe("prod");
   });
-  it("an authority is not required: a public one may have signed the server", async () => {
+  it("does not require an authority, because a public one may have signed the server certificate", async () => {
     const platform = pod();
     platform.files.delete(`${dir}/ca.crt`);
     const config = await loadConfig({ platform });
@@ -62,35 +62,35 @@ describe("in a pod", () => {
 });
 
 describe("a pod that starts before its credentials are mounted", () => {
-  it("waits, says so once, and goes on as soon as they are there", async () => {
+  it("waits, reports that once, and continues as soon as they are mounted", async () => {
     const platform = pod();
     platform.files.delete(`${dir}/token`);
-    const told: string[] = [];
-    const config = loadConfig({ platform, onWait: (message) => told.push(message) });
-    await platform.timer(250);
-    platform.advance(250);
-    await platform.timer(250);
+    const messages: string[] = [];
+    const config = loadConfig({ platform, onWait: (message) => messages.push(message) });
+    await platform.armed(250);
+    await platform.clock.pass(250);
+    await platform.armed(250);
     platform.files.set(`${dir}/token`, "late");
-    platform.advance(250);
+    await platform.clock.pass(250);
     expect(await (await config).credentials.headers()).toEqual({ authorization: "Bearer late" });
-    expect(told).toEqual([`Waiting up to 60 s for ${dir}/token: it does not exist.`]);
+    expect(messages).toEqual([`Waiting up to 60 s for ${dir}/token: it does not exist.`]);
   });
-  it("gives up after a minute, and says what to look at", async () => {
+  it("fails after a minute and says what to check", async () => {
     const platform = pod();
     platform.files.set(`${dir}/token`, "");
     const result = loadConfig({ platform }).catch((error) => error);
     for (let waited = 0; waited < 60_000; waited += 250) {
-      await platform.timer(250);
-      platform.advance(250);
+      await platform.armed(250);
+      await platform.clock.pass(250);
     }
     expect(await result).toMatchObject({
       code: "NoConfig",
       message:
-        `Cannot use in-cluster credentials: ${dir}/token is not usable after 60 s, it is empty. ` +
-        "Is automountServiceAccountToken off for this pod? Turn it on, pass kubeconfig or set KUBECONFIG.",
+        `Cannot use in-cluster credentials: no token in ${dir}/token after 60 s: it is empty. ` +
+        "Is automountServiceAccountToken false for this pod? Set it to true, pass kubeconfig or set KUBECONFIG.",
     });
   });
-  it("waits as long as it is told, or not at all", async () => {
+  it("does not wait if waitForMountMs is 0", async () => {
     const platform = pod();
     platform.files.delete(`${dir}/token`);
     await expect(loadConfig({ platform, waitForMountMs: 0 })).rejects.toThrow("after 0 s");
@@ -100,15 +100,15 @@ describe("a pod that starts before its credentials are mounted", () => {
     platform.files.delete(`${dir}/token`);
     const controller = new AbortController();
     const result = loadConfig({ platform, signal: controller.signal }).catch((error) => error);
-    await platform.timer(250);
+    await platform.armed(250);
     controller.abort();
     expect(await result).toMatchObject({ code: "Aborted" });
-    expect(platform.timers).toEqual([]);
+    expect(platform.clock.dueInMs).toEqual([]);
   });
 });
 
 describe("inCluster: true", () => {
-  it.each(["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"])("needs %s", async (name) => {
+  it.each(["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"])("requires %s", async (name) => {
     const platform = pod();
     platform.env[name] = undefined;
     await expect(loadConfig({ platform, inCluster: true })).rejects.toMatchObject({

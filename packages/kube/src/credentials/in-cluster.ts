@@ -1,14 +1,13 @@
 /**
- * The service account of the pod we run in. A pod may start before its credentials are mounted, so they are waited for.
- * Upholds: the token in use is never older than the rotation of the kubelet allows (A4). It does not check that the
- * token is accepted.
+ * The service account of this pod. A pod may start before its credentials are mounted, so loading waits for them.
+ * The token is read again every minute, so a token that the kubelet has rotated is used long before the old one expires.
+ * Loading does not check that the server accepts the token.
  */
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { Cancellation } from "../cancellation.ts";
 import type { ClusterConfig } from "../config.ts";
 import { fileProblem, KubeError, systemCode } from "../errors.ts";
-import type { LoadConfigOptions } from "../load-config.ts";
 import type { Platform } from "../platform.ts";
 import { rotatingFile } from "./rotating-file.ts";
 
@@ -17,7 +16,24 @@ const defaultWaitMs = 60_000;
 const pollMs = 250;
 const maxBytes = 1024 * 1024;
 
-export async function loadInCluster(options: LoadConfigOptions, platform: Platform): Promise<ClusterConfig> {
+export type InClusterOptions = {
+  /**
+   * How long to wait for the token to be mounted into a pod that has just started.
+   * @default 60_000
+   */
+  waitForMountMs?: number | undefined;
+  /**
+   * Where token, ca.crt and namespace are mounted.
+   * @default $TENURE_SERVICEACCOUNT_DIR, else /var/run/secrets/kubernetes.io/serviceaccount
+   */
+  serviceAccountDir?: string | undefined;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
+  /** Called once with a message for the log if the token is not mounted yet. */
+  onWait?: ((message: string) => void) | undefined;
+};
+
+export async function loadInCluster(options: InClusterOptions, platform: Platform): Promise<ClusterConfig> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = platform.env;
   if (!host || !port) {
     const missing = host ? "KUBERNETES_SERVICE_PORT" : "KUBERNETES_SERVICE_HOST";
@@ -30,7 +46,7 @@ export async function loadInCluster(options: LoadConfigOptions, platform: Platfo
   const tokenPath = join(dir, "token");
   await waitForToken(tokenPath, options, platform);
   const token = rotatingFile({ path: tokenPath, what: "the service account token", platform });
-  const ca = await optional(platform, join(dir, "ca.crt"));
+  const ca = await readIfPresent(platform, join(dir, "ca.crt"));
   const authority = rotatingFile({
     path: join(dir, "ca.crt"),
     what: "the certificate authority",
@@ -39,7 +55,7 @@ export async function loadInCluster(options: LoadConfigOptions, platform: Platfo
   });
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
-    namespace: await optional(platform, join(dir, "namespace")),
+    namespace: await readIfPresent(platform, join(dir, "namespace")),
     ca,
     credentials: {
       headers: async () => ({ authorization: `Bearer ${await token.read()}` }),
@@ -51,28 +67,30 @@ export async function loadInCluster(options: LoadConfigOptions, platform: Platfo
   };
 }
 
-async function waitForToken(path: string, options: LoadConfigOptions, platform: Platform): Promise<void> {
+async function waitForToken(path: string, options: InClusterOptions, platform: Platform): Promise<void> {
+  const { clock } = platform;
   const waitMs = options.waitForMountMs ?? defaultWaitMs;
-  const startedAt = platform.monotonicMs();
+  const startedMs = clock.now().monoMs;
   const cancellation = new Cancellation();
-  cancellation.followSignal(options.signal, "load in-cluster credentials");
-  let isTold = false;
+  cancellation.cancelOnAbort(options.signal, "load in-cluster credentials");
+  let isReported = false;
   try {
     for (;;) {
       if (cancellation.error !== undefined) throw cancellation.error;
       const problem = await tokenProblem(path, platform);
       if (problem === undefined) return;
-      const elapsedMs = platform.monotonicMs() - startedAt;
+      const elapsedMs = clock.now().monoMs - startedMs;
       if (elapsedMs >= waitMs) {
         throw new KubeError(
           "NoConfig",
-          `Cannot use in-cluster credentials: ${path} is not usable after ${Math.round(waitMs / 1000)} s, ${problem}. ` +
-            "Is automountServiceAccountToken off for this pod? Turn it on, pass kubeconfig or set KUBECONFIG.",
+          `Cannot use in-cluster credentials: no token in ${path} after ${Math.round(waitMs / 1000)} s: ${problem}. ` +
+            "Is automountServiceAccountToken false for this pod? Set it to true, pass kubeconfig or set KUBECONFIG.",
         );
       }
-      if (!isTold) options.onWait?.(`Waiting up to ${Math.round(waitMs / 1000)} s for ${path}: ${problem}.`);
-      isTold = true;
-      await pause(Math.min(pollMs, waitMs - elapsedMs), platform, cancellation);
+      if (!isReported)
+        options.onWait?.(`Waiting up to ${Math.round(waitMs / 1000)} s for ${path}: ${problem}.`);
+      isReported = true;
+      await cancellation.sleep(clock, Math.min(pollMs, waitMs - elapsedMs));
     }
   } finally {
     cancellation.dispose();
@@ -87,15 +105,7 @@ async function tokenProblem(path: string, platform: Platform): Promise<string | 
   }
 }
 
-async function pause(ms: number, platform: Platform, cancellation: Cancellation): Promise<void> {
-  let cancelTimer = (): void => {};
-  const elapsed = new Promise<void>((resolve) => {
-    cancelTimer = platform.setTimer(resolve, ms);
-  });
-  await cancellation.race(elapsed).finally(cancelTimer);
-}
-
-async function optional(platform: Platform, path: string): Promise<string | undefined> {
+async function readIfPresent(platform: Platform, path: string): Promise<string | undefined> {
   try {
     return (await platform.readFile(path, maxBytes)).trim() || undefined;
   } catch (error) {

@@ -9,27 +9,27 @@ function setUp(content: string | undefined, fallback?: string) {
 }
 
 describe("rotatingFile", () => {
-  it("is read again after a minute, not before", async () => {
+  it("reads the file again after a minute, not before", async () => {
     const { platform, file } = setUp("one\n");
     expect(await file.read()).toBe("one");
     platform.files.set("/token", "two");
-    platform.advance(59_999);
+    await platform.clock.pass(59_999);
     expect(await file.read()).toBe("one");
-    platform.advance(1);
+    await platform.clock.pass(1);
     expect(await file.read()).toBe("two");
     expect(platform.reads.length).toBe(2);
   });
-  it("is read at once after forget()", async () => {
+  it("reads the file again after forget()", async () => {
     const { platform, file } = setUp("one");
     await file.read();
     platform.files.set("/token", "two");
     file.forget();
     expect(await file.read()).toBe("two");
   });
-  it("keeps what it had while the file is gone or empty, and sees it when it is back", async () => {
+  it("keeps the last content while the file is missing or empty, and reads it when it is back", async () => {
     const { platform, file } = setUp("one");
     await file.read();
-    platform.advance(60_000);
+    await platform.clock.pass(60_000);
     platform.files.delete("/token");
     expect(await file.read()).toBe("one");
     platform.files.set("/token", " ");
@@ -37,12 +37,12 @@ describe("rotatingFile", () => {
     platform.files.set("/token", "two");
     expect(await file.read()).toBe("two");
   });
-  it("is read once for all who ask at the same time", async () => {
+  it("reads the file once for concurrent calls", async () => {
     const { platform, file } = setUp("one");
     await Promise.all([file.read(), file.read(), file.read()]);
     expect(platform.reads.length).toBe(1);
   });
-  it("says what is wrong when it never could be read", async () => {
+  it("rejects with the reason if the file was never readable", async () => {
     await expect(setUp(undefined).file.read()).rejects.toThrow(
       "Cannot read the token from /token: it does not exist.",
     );
@@ -50,7 +50,7 @@ describe("rotatingFile", () => {
       "Cannot use the token in /token: the file is empty.",
     );
   });
-  it("starts with the fallback if there is one", async () => {
+  it("returns the fallback until the file is readable", async () => {
     expect(await setUp(undefined, "static").file.read()).toBe("static");
   });
 });

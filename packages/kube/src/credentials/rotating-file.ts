@@ -1,6 +1,6 @@
 /**
- * A file that somebody replaces while we run: a service account token, a certificate. Read again about every minute, as
- * client-go does, and at once after `forget()`. While the file cannot be read, what was read last stays in use.
+ * A file that is replaced while this process runs: a service account token, a certificate. It is read again about every
+ * minute, as in client-go, and at once after `forget()`. While the file cannot be read, the last content stays in use.
  */
 import { fileProblem, KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -10,22 +10,22 @@ const maxBytes = 1024 * 1024;
 
 export type RotatingFile = {
   read(): Promise<string>;
-  /** The next `read` goes to the disk. */
+  /** Makes the next `read` read the file. */
   forget(): void;
 };
 
-export type RotatingFileOptions = {
+type RotatingFileOptions = {
   readonly path: string;
-  /** For messages: "the token". */
+  /** The content, for messages: "the token". */
   readonly what: string;
   readonly platform: Platform;
-  /** Used until the file could be read once. */
+  /** Used until the file is read successfully for the first time. */
   readonly fallback?: string | undefined;
 };
 
 export function rotatingFile({ path, what, platform, fallback }: RotatingFileOptions): RotatingFile {
   let last = fallback;
-  let readAt: number | undefined;
+  let readMs: number | undefined;
   let running: Promise<string> | undefined;
 
   const readNow = async (): Promise<string> => {
@@ -34,7 +34,7 @@ export function rotatingFile({ path, what, platform, fallback }: RotatingFileOpt
       if (content === "")
         throw new KubeError("BadConfig", `Cannot use ${what} in ${path}: the file is empty.`);
       last = content;
-      readAt = platform.monotonicMs();
+      readMs = platform.clock.now().monoMs;
       return content;
     } catch (error) {
       if (last !== undefined) return last;
@@ -47,7 +47,7 @@ export function rotatingFile({ path, what, platform, fallback }: RotatingFileOpt
 
   return {
     read() {
-      const isFresh = readAt !== undefined && platform.monotonicMs() - readAt < rereadMs;
+      const isFresh = readMs !== undefined && platform.clock.now().monoMs - readMs < rereadMs;
       if (isFresh && last !== undefined) return Promise.resolve(last);
       running ??= readNow().finally(() => {
         running = undefined;
@@ -55,7 +55,7 @@ export function rotatingFile({ path, what, platform, fallback }: RotatingFileOpt
       return running;
     },
     forget() {
-      readAt = undefined;
+      readMs = undefined;
       running = undefined;
     },
   };

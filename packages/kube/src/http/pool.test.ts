@@ -3,22 +3,22 @@ import { afterEach, describe, expect, it } from "vitest";
 import { KubeClient } from "../client.ts";
 import type { Seen } from "../testing/api-server.ts";
 import { fixedCredentials } from "../testing/fake-platform.ts";
-import { cleanups, endRequests, failure, get, ok, put, startClient } from "../testing/requesting.ts";
+import { cleanups, endRequests, failure, get, ok, put, startClient } from "../testing/start-client.ts";
 
 afterEach(endRequests);
 
 const numbered = (index: number) => ({ ...get, query: { index: String(index) } });
 const indexOf = ({ url }: Seen): number => Number(url.searchParams.get("index"));
 
-/** A client of at most two connections, and a server that answers when the test says so. */
+/** A client with at most two connections, and a server that holds every request until the test responds. */
 async function startSmall(maxConnections = 2) {
   const held: Seen[] = [];
   const stage = await startClient((seen) => void held.push(seen), {}, { maxConnections });
   return { ...stage, held };
 }
 
-describe("many requests at once", () => {
-  it("use so many connections and no more", async () => {
+describe("concurrent requests", () => {
+  it("use at most maxConnections connections", async () => {
     const { server, client, held } = await startSmall();
     server.handler = (seen) => {
       if (held.push(seen) === 2) for (const each of held.splice(0)) ok(each);
@@ -27,7 +27,7 @@ describe("many requests at once", () => {
     expect([server.connections, server.seen.length]).toEqual([2, 50]);
   });
 
-  it("go out the last one first, as it has the most of its time left", async () => {
+  it("are sent newest first, because the newest has the most time left", async () => {
     const { server, client, held } = await startSmall(1);
     const requests = [client.request(numbered(0))];
     await server.requests(1);
@@ -39,7 +39,7 @@ describe("many requests at once", () => {
     expect(server.seen.map(indexOf)).toEqual([0, 5, 4, 3, 2, 1]);
   });
 
-  it("use no more either where an answer comes before all of the request has gone out", async () => {
+  it("use at most maxConnections connections when the response arrives before the request is sent completely", async () => {
     let connections = 0;
     const server = createServer((_request, response) => response.end('{"kind":"Lease"}'));
     server.on("connection", () => connections++);
@@ -58,7 +58,7 @@ describe("many requests at once", () => {
     expect(connections).toBe(1);
   });
 
-  it("use sixteen if nothing else is said", async () => {
+  it("use 16 connections by default", async () => {
     const { server, client } = await startClient(() => {});
     const results = Promise.all(Array.from({ length: 40 }, () => client.request(get)));
     await server.requests(16);
@@ -70,7 +70,7 @@ describe("many requests at once", () => {
     expect(server.connections).toBe(16);
   });
 
-  it("one that hangs holds up none of the others", async () => {
+  it("do not wait for one that hangs", async () => {
     const { server, client, held } = await startSmall();
     const hanging = failure(client.request(put));
     await server.requests(1);
@@ -81,7 +81,7 @@ describe("many requests at once", () => {
     await hanging;
   });
 
-  it("are not held up by a watch, which has its own connection", async () => {
+  it("do not wait for a watch, which has its own connection", async () => {
     const { server, client } = await startSmall(1);
     const controller = new AbortController();
     const watching = client.watch({
@@ -100,7 +100,7 @@ describe("many requests at once", () => {
 });
 
 describe("when all connections hang", () => {
-  it("those who wait go out over fresh ones as soon as the first gives up", async () => {
+  it("waiting requests use new connections as soon as the first request times out", async () => {
     const { server, platform, client, held } = await startSmall();
     const first = failure(client.request({ ...numbered(0), timeoutMs: 2_500 }));
     const second = failure(client.request({ ...numbered(1), timeoutMs: 2_600 }));
@@ -109,23 +109,23 @@ describe("when all connections hang", () => {
     const renewal = client.request({ ...put, timeoutMs: 2_700 });
     await new Promise(setImmediate);
     server.handler = ok;
-    platform.advance(2_500);
+    await platform.clock.pass(2_500);
     expect((await first).code).toBe("Timeout");
     expect(await renewal).toEqual({ kind: "Lease" });
     expect(dead).not.toContain(server.seen.at(-1)?.socket);
-    platform.advance(100);
+    await platform.clock.pass(100);
     expect((await second).code).toBe("Timeout");
   });
 
-  it("who gives up waiting sends nothing, says what it waited for, and lets the next try others", async () => {
+  it("a request that times out while it waits sends nothing and says what it waited for, and the next uses new connections", async () => {
     const { server, platform, client } = await startSmall(1);
     const hanging = failure(client.request({ ...get, timeoutMs: 60_000 }));
     await server.requests(1);
     const renewal = failure(client.request({ ...put, timeoutMs: 2_500 }));
     await new Promise(setImmediate);
-    platform.advance(2_500);
+    await platform.clock.pass(2_500);
     expect((await renewal).message).toMatch(
-      /2500 ms passed waiting for a connection that is free: other requests of this client wait for http:.*\.$/,
+      /timed out after 2500 ms waiting for a free connection: other requests of this client wait for http:.*\.$/,
     );
     server.handler = ok;
     await client.request(put);
@@ -134,24 +134,24 @@ describe("when all connections hang", () => {
     await hanging;
   });
 
-  it("a server that is slow but answers keeps its connections, also if somebody gives up", async () => {
+  it("the connections of a slow server that still responds are kept when a request times out", async () => {
     const { server, platform, client, held } = await startSmall(2);
     const slow = client.request({ ...numbered(0), timeoutMs: 60_000 });
     await server.requests(1);
-    platform.advance(5_000);
+    await platform.clock.pass(5_000);
     const impatient = failure(client.request({ ...numbered(1), timeoutMs: 500 }));
     await server.requests(2);
     ok(held[0] as Seen);
     await slow;
     const { socket } = held[0] as Seen;
-    platform.advance(500);
+    await platform.clock.pass(500);
     await impatient;
     server.handler = ok;
     await client.request(numbered(2));
     expect(server.seen.at(-1)?.socket).toBe(socket);
   });
 
-  it("who is aborted while it waits leaves its place to the next", async () => {
+  it("a request that is aborted while it waits does not block the next", async () => {
     const { server, client, held } = await startSmall(1);
     const hanging = client.request(numbered(0));
     await server.requests(1);
@@ -168,30 +168,30 @@ describe("when all connections hang", () => {
     expect(server.connections).toBe(1);
   });
 
-  it("a thousand who give up one after the other do not each get connections for all the others", async () => {
+  it("a thousand requests that time out one after the other do not each replace the connections", async () => {
     const { server, platform, client } = await startClient(() => {});
     const results = Array.from({ length: 1_000 }, (_, index) =>
       failure(client.request({ ...put, timeoutMs: 2_500 + index })),
     );
     await server.requests(16);
     let most = 0;
-    platform.advance(2_500);
+    await platform.clock.pass(2_500);
     for (let passedMs = 0; passedMs < 1_000; passedMs++) {
-      // A server takes one connection at a turn: time must not be faster than it is.
+      // The server accepts one connection per turn of the event loop. Give it enough turns per millisecond.
       for (let turn = 0; turn < 40; turn++) await new Promise(setImmediate);
       most = Math.max(most, server.sockets.size);
-      platform.advance(1);
+      await platform.clock.pass(1);
     }
     for (const { code } of await Promise.all(results)) expect(code).toBe("Timeout");
-    // Those that hung, the fresh ones, and a few that the server has not seen end yet.
+    // The hanging connections, the new ones, and a few whose end the server has not noticed yet.
     expect(most).toBeLessThan(3 * 16);
   });
 });
 
-it.each([0, -1, 1.5, Number.NaN])("a client of %s connections is refused", (maxConnections) => {
+it.each([0, -1, 1.5, Number.NaN])("a client with %s connections is rejected", (maxConnections) => {
   const make = () =>
     new KubeClient({ server: "http://127.0.0.1:1", credentials: fixedCredentials() }, { maxConnections });
   expect(make).toThrow(
-    `Cannot make a client: maxConnections must be a whole number from 1 on: ${maxConnections}`,
+    `Cannot create a client: maxConnections must be a whole number of at least 1: ${maxConnections}`,
   );
 });

@@ -1,54 +1,55 @@
 /**
- * Which request may go out now, and on which connections. So many are under way at a time; the others wait here. They wait
- * for the pool in use and not for a certain one: when that is retired because a request on it failed, they go out on the
- * fresh one and not behind what hangs.
+ * Decides which request is sent next, and on which connections. A limited number is in flight; the others wait here. They wait
+ * for the current pool, whichever it is: when a pool is retired because a request on it failed, waiting requests are sent on
+ * the new pool, not behind requests that hang.
  *
- * The one that came last goes out first. Where all are served in time, that makes no difference; where a slow server cannot
- * serve all, the others would each go out with most of their time waited away, and none would be answered in time.
+ * The newest request goes first. If the server serves all requests in time, the order makes no difference. If it is too slow,
+ * oldest-first would send every request with most of its time limit already spent, and none would complete in time.
  *
- * Does not promise that there are never more connections: those of a retired pool finish what they have begun.
+ * The limit is not exact: connections of a retired pool stay open until their requests complete.
  */
 import type * as http from "node:http";
+import type { Clock } from "@tenure/base";
 
 /**
- * A pool that answered within this time works, and is not retired because somebody got no answer or no turn: a slow server
- * is not to be asked for new connections by each of a thousand requests.
+ * A pool that received a response within this time works. It is not retired when a request times out: otherwise each of a
+ * thousand requests would make a slow server accept new connections.
  */
 const aliveMs = 1_000;
 
-/** One set of connections, used until a request on it fails. */
-export type Pool = {
+/** A set of connections, used until a request on it fails. */
+type Pool = {
   readonly agent: http.Agent;
   active: number;
-  /** When it last answered, or was made. */
-  heardMs: number;
+  /** When the last response arrived, or when the pool was created. */
+  lastResponseMs: number;
 };
 
-/** The right to send one request. */
+/** Permission to send one request. */
 export type Slot = {
   readonly pool: Pool;
-  /** The server answered, whatever it said. */
-  answered(): void;
+  /** The server responded, with any status. */
+  responded(): void;
   release(): void;
 };
 
 export class Pools {
   readonly #newAgent: () => http.Agent;
   readonly #maxConnections: number;
-  readonly #monotonicMs: () => number;
+  readonly #clock: Clock;
   readonly #waiting: ((slot: Slot) => void)[] = [];
   #current: Pool;
 
-  constructor(newAgent: () => http.Agent, maxConnections: number, monotonicMs: () => number) {
+  constructor(newAgent: () => http.Agent, maxConnections: number, clock: Clock) {
     this.#newAgent = newAgent;
     this.#maxConnections = maxConnections;
-    this.#monotonicMs = monotonicMs;
+    this.#clock = clock;
     this.#current = this.#newPool();
   }
 
-  /** Calls back when a request may go out, at once if one may; the returned function takes it back until then. */
-  enter(callback: (slot: Slot) => void): () => void {
-    if (this.#current.active < this.#maxConnections) callback(this.#take());
+  /** Calls back when a request may be sent, possibly at once. The returned function stops the wait. */
+  acquire(callback: (slot: Slot) => void): () => void {
+    if (this.#current.active < this.#maxConnections) callback(this.#newSlot());
     else this.#waiting.push(callback);
     return () => {
       const index = this.#waiting.indexOf(callback);
@@ -56,12 +57,12 @@ export class Pools {
     };
   }
 
-  /** A request got no answer on this pool, or no turn on the one in use: the next is to try others. */
+  /** A request on this pool, or one that waited for the current pool, timed out. Retires the pool unless it works. */
   suspect(pool: Pool = this.#current): void {
-    if (this.#monotonicMs() - pool.heardMs >= aliveMs) this.retire(pool);
+    if (this.#clock.now().monoMs - pool.lastResponseMs >= aliveMs) this.retire(pool);
   }
 
-  /** No connection of this pool, or of the one in use, serves a new request; what is under way may finish. */
+  /** Sends no further request on this pool, by default the current one. Requests in flight may complete. */
   retire(pool: Pool = this.#current): void {
     const { agent } = pool;
     if (pool === this.#current) this.#current = this.#newPool();
@@ -69,7 +70,7 @@ export class Pools {
     for (const sockets of Object.values(agent.freeSockets)) {
       for (const socket of [...(sockets ?? [])]) socket.destroy();
     }
-    this.#admit();
+    this.#sendWaiting();
   }
 
   destroy(): void {
@@ -77,27 +78,27 @@ export class Pools {
   }
 
   #newPool(): Pool {
-    return { agent: this.#newAgent(), active: 0, heardMs: this.#monotonicMs() };
+    return { agent: this.#newAgent(), active: 0, lastResponseMs: this.#clock.now().monoMs };
   }
 
-  #take(): Slot {
+  #newSlot(): Slot {
     const pool = this.#current;
     pool.active += 1;
-    const answered = (): void => {
-      pool.heardMs = this.#monotonicMs();
+    const responded = (): void => {
+      pool.lastResponseMs = this.#clock.now().monoMs;
     };
     const release = (): void => {
       pool.active -= 1;
-      this.#admit();
+      this.#sendWaiting();
     };
-    return { pool, answered, release };
+    return { pool, responded, release };
   }
 
-  #admit(): void {
+  #sendWaiting(): void {
     while (this.#current.active < this.#maxConnections) {
       const callback = this.#waiting.pop();
       if (!callback) return;
-      callback(this.#take());
+      callback(this.#newSlot());
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, understood as client-go understands them: hosts with their subdomains, addresses,
- * CIDR ranges, optional ports, `*`; loopback is never proxied. A pure function.
+ * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, with the meaning that client-go gives them: hosts with their subdomains, addresses,
+ * CIDR ranges, optional ports, `*`. Loopback never goes through a proxy.
  */
 import { BlockList, isIP } from "node:net";
 import { bareHost, isLoopback } from "./server-address.ts";

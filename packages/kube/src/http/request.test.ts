@@ -4,12 +4,12 @@ import { KubeClient } from "../client.ts";
 import { closed, type Seen } from "../testing/api-server.ts";
 import { deferred } from "../testing/deferred.ts";
 import { fixedCredentials } from "../testing/fake-platform.ts";
-import { cleanups, endRequests, failure, get, ok, path, put, startClient } from "../testing/requesting.ts";
+import { cleanups, endRequests, failure, get, ok, path, put, startClient } from "../testing/start-client.ts";
 
 afterEach(endRequests);
 
 describe("a request", () => {
-  it("sends what it was told, under the path of the server, and gives the object back", async () => {
+  it("sends method, path, query, headers and body, and resolves with the object", async () => {
     const { server, client } = await startClient(ok, {
       credentials: fixedCredentials({ authorization: "Bearer t" }),
     });
@@ -31,7 +31,7 @@ describe("a request", () => {
     });
   });
 
-  it("keeps the path that the API lives under", async () => {
+  it("keeps the path prefix of the server", async () => {
     const { server } = await startClient(ok);
     const client = new KubeClient({ server: `${server.url}/k8s/c-1/`, credentials: fixedCredentials() });
     await client.request(get);
@@ -39,13 +39,13 @@ describe("a request", () => {
     expect(server.seen[0]?.url.pathname).toBe(`/k8s/c-1${path}`);
   });
 
-  it("uses one connection for one request after another", async () => {
+  it("reuses one connection for sequential requests", async () => {
     const { server, client } = await startClient(ok);
     for (let i = 0; i < 5; i++) await client.request(i % 2 ? put : get);
     expect(server.connections).toBe(1);
   });
 
-  it("does not leave listeners on the signal, however many requests share it", async () => {
+  it("leaves no listeners on a signal that many requests share", async () => {
     const { client } = await startClient(ok);
     const { signal } = new AbortController();
     const warnings: Error[] = [];
@@ -57,7 +57,7 @@ describe("a request", () => {
     expect(warnings).toEqual([]);
   }, 120_000);
 
-  it("takes an answer without a body only as 204", async () => {
+  it("accepts a response without a body only for 204", async () => {
     const { client, server } = await startClient(({ response }) => response.writeHead(204).end());
     expect(await client.request({ ...get, method: "DELETE" })).toBeUndefined();
     server.handler = ({ response }) => void response.writeHead(200).end();
@@ -65,33 +65,33 @@ describe("a request", () => {
   });
 });
 
-describe("a request that gets no answer", () => {
-  it("is over when its time is, and says what it waited for", async () => {
+describe("a request without a response", () => {
+  it("times out and says what it waited for", async () => {
     const { server, platform, client } = await startClient(() => {});
     const result = failure(client.request({ ...put, timeoutMs: 2500 }));
     await server.requests(1);
-    platform.advance(2499);
-    platform.advance(1);
+    await platform.clock.pass(2499);
+    await platform.clock.pass(1);
     const error = await result;
     expect(error.code).toBe("Timeout");
     expect(error.message).toBe(
-      `Cannot update leases.coordination.k8s.io "my-lock" in namespace "prod": 2500 ms passed waiting for an answer of ${server.url}.`,
+      `Cannot update leases.coordination.k8s.io "my-lock" in namespace "prod": timed out after 2500 ms waiting for a response from ${server.url}.`,
     );
-    expect(platform.timers).toEqual([]);
+    expect(platform.clock.dueInMs).toEqual([]);
   });
 
-  it("has ten seconds if nothing else is said", async () => {
+  it("times out after ten seconds by default", async () => {
     const { server, platform, client } = await startClient(() => {});
     const result = failure(client.request(get));
     await server.requests(1);
-    expect(platform.timers).toEqual([10_000]);
-    platform.advance(10_000);
+    expect(platform.clock.dueInMs).toEqual([10_000]);
+    await platform.clock.pass(10_000);
     expect((await result).code).toBe("Timeout");
   });
 
-  it("takes every idle connection down with it, so that the next attempt is on a fresh one", async () => {
+  it("closes every idle connection when it times out, so that the next attempt uses a new one", async () => {
     const { server, platform, client } = await startClient(ok);
-    // Two connections in the pool, both as dead as each other after a partition.
+    // Two connections in the pool. After a network partition both are dead.
     const held: Seen[] = [];
     server.handler = (seen) => {
       held.push(seen);
@@ -103,7 +103,7 @@ describe("a request that gets no answer", () => {
     const old = new Set(server.seen.map((seen) => seen.socket));
     const result = failure(client.request({ ...get, timeoutMs: 1000 }));
     await server.requests(3);
-    platform.advance(1000);
+    await platform.clock.pass(1000);
     await result;
     server.handler = ok;
     await client.request(get);
@@ -112,20 +112,20 @@ describe("a request that gets no answer", () => {
     for (const socket of old) await closed(socket);
   });
 
-  it("does not disturb another that is under way, whose connection is closed when it is done", async () => {
+  it("does not affect another request in flight, whose connection closes when it completes", async () => {
     const { server, platform, client } = await startClient(() => {});
     const other = client.request({ ...put, timeoutMs: 5000 });
     const { socket } = await server.requests(1);
     const result = failure(client.request({ ...get, timeoutMs: 1000 }));
     await server.requests(2);
-    platform.advance(1000);
+    await platform.clock.pass(1000);
     await result;
     ok(server.seen[0] as Seen);
     expect(await other).toEqual({ kind: "Lease" });
     await closed(socket);
   });
 
-  it("is Aborted at whatever moment the signal aborts", async () => {
+  it("rejects with Aborted at whatever moment the signal aborts", async () => {
     for (let steps = 0; steps < 40; steps++) {
       const controller = new AbortController();
       const abortLater = async (): Promise<void> => {
@@ -145,7 +145,7 @@ describe("a request that gets no answer", () => {
     }
   });
 
-  it("is over when its signal aborts, and its connection is not used again", async () => {
+  it("rejects when its signal aborts, and its connection is not used again", async () => {
     const { server, client } = await startClient(() => {});
     const controller = new AbortController();
     const result = failure(client.request({ ...put, signal: controller.signal }));
@@ -157,7 +157,7 @@ describe("a request that gets no answer", () => {
     expect(server.connections).toBe(2);
   });
 
-  it("sends nothing if the signal had aborted before", async () => {
+  it("sends nothing if the signal has already aborted", async () => {
     const { server, client } = await startClient(ok);
     expect(await failure(client.request({ ...put, signal: AbortSignal.abort() }))).toMatchObject({
       code: "Aborted",
@@ -165,30 +165,30 @@ describe("a request that gets no answer", () => {
     expect(server.seen).toEqual([]);
   });
 
-  it("sends nothing late when its time ran out while credentials were fetched", async () => {
-    const asked = deferred<void>();
+  it("sends nothing later if it timed out while it waited for credentials", async () => {
+    const requested = deferred<void>();
     const slow = deferred<Record<string, string>>();
     const headers = (): Promise<Record<string, string>> => {
-      asked.resolve();
+      requested.resolve();
       return slow.promise;
     };
     const { server, platform, client } = await startClient(ok, {
       credentials: { headers, tls: async () => ({}), refresh: async () => {} },
     });
     const result = failure(client.request({ ...put, timeoutMs: 1000 }));
-    await asked.promise;
-    platform.advance(1000);
-    expect((await result).message).toMatch(/1000 ms passed waiting for credentials\.$/);
+    await requested.promise;
+    await platform.clock.pass(1000);
+    expect((await result).message).toMatch(/timed out after 1000 ms waiting for credentials\.$/);
     slow.resolve({});
     await client.request(get);
     expect(server.seen.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("says that nothing listens there", async () => {
+  it("says that the server refused the connection", async () => {
     const { server, client } = await startClient(ok);
     await server.close();
     const error = await failure(client.request(get));
     expect(error.code).toBe("Unreachable");
-    expect(error.message).toContain(`${server.url} refuses the connection (ECONNREFUSED)`);
+    expect(error.message).toContain(`${server.url} refused the connection (ECONNREFUSED)`);
   });
 });

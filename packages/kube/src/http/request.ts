@@ -1,57 +1,56 @@
 /**
- * One request and its answer. Upholds: it settles within its time limit, the wait for a free connection included; a failed
- * connection is never used again; a write goes out at most once (twice after a 401, which refused the first).
+ * Sends one request and reads the response. It settles within its time limit, which includes the wait for a free connection.
+ * A failed connection is never used again. A write is sent at most once, or twice if the server rejected the first with 401.
  */
 import type * as http from "node:http";
 import { Cancellation } from "../cancellation.ts";
-import type { ClientContext, KubeRequest } from "../client.ts";
 import { KubeError, systemCode } from "../errors.ts";
 import { describeNeed, rbacRuleFor } from "../rbac.ts";
+import type { ClientContext, KubeRequest } from "../request-types.ts";
 import { networkError } from "./network-error.ts";
 import type { Slot } from "./pool.ts";
+import { type ApiResponse, errorFromResponse, parseResponse } from "./response.ts";
 import type { Outgoing, Session } from "./session.ts";
-import { type Answer, errorFromAnswer, parseAnswer } from "./status.ts";
 
 const defaultTimeoutMs = 10_000;
-/** Far above any object that etcd stores (1.5 MiB): only a wrong server says more. */
-export const maxBodyBytes = 8 * 1024 * 1024;
+/** Far above the largest object that etcd stores (1.5 MiB). Only a wrong server sends more. */
+const maxBodyBytes = 8 * 1024 * 1024;
 
 type Message = Omit<Outgoing, "agent"> & { readonly body: string | undefined };
 
 export async function performRequest(client: ClientContext, request: KubeRequest): Promise<unknown> {
   const path = withQuery(request.path, request.query);
   const need = rbacRuleFor(request.method, path);
-  const doing = describeNeed(need);
+  const action = describeNeed(need);
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const message: Message = { method: request.method, path, headers: bodyHeaders(body, request), body };
   const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
 
   const cancellation = new Cancellation();
-  const progress = { waitingFor: "the configuration of the cluster" };
-  cancellation.followSignal(request.signal, doing);
-  cancellation.followTimer(
-    client.platform,
-    timeoutMs,
-    () =>
-      new KubeError("Timeout", `Cannot ${doing}: ${timeoutMs} ms passed waiting for ${progress.waitingFor}.`),
-  );
+  const progress = { waitingFor: "the cluster configuration" };
+  cancellation.cancelOnAbort(request.signal, action);
+  cancellation.cancelAfter(client.platform.clock, timeoutMs, () => {
+    const why = `timed out after ${timeoutMs} ms waiting for ${progress.waitingFor}`;
+    return new KubeError("Timeout", `Cannot ${action}: ${why}.`);
+  });
   cancellation.addCleanup(client.register(cancellation.cancel));
   try {
     const session = await cancellation.race(client.session());
-    let answer = await authorized(session, message, cancellation, doing, progress);
-    if (answer.status === 401) {
+    const sendOnce = () => sendWithCredentials(session, message, cancellation, action, progress);
+    let response = await sendOnce();
+    if (response.status === 401) {
       progress.waitingFor = "new credentials after a 401";
       await cancellation.race(session.refresh());
-      answer = await authorized(session, message, cancellation, doing, progress);
+      response = await sendOnce();
     }
-    if (answer.status >= 200 && answer.status < 300) return parseAnswer(answer, need);
-    throw errorFromAnswer(answer, need, client.platform.now);
+    if (response.status >= 200 && response.status < 300) return parseResponse(response, need);
+    throw errorFromResponse(response, need, client.platform.clock.now().wallMs);
   } finally {
     cancellation.dispose();
   }
 }
 
-/** Path and query in one, so that selectors are part of what is described and authorized. */
+/** Path and query in one string. The query matters for RBAC: a selector may restrict the request to one name. */
 export function withQuery(path: string, query: KubeRequest["query"] = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
@@ -66,23 +65,23 @@ function bodyHeaders(body: string | undefined, request: KubeRequest): Outgoing["
   };
 }
 
-async function authorized(
+async function sendWithCredentials(
   session: Session,
   message: Message,
   cancellation: Cancellation,
-  doing: string,
+  action: string,
   progress: { waitingFor: string },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   progress.waitingFor = "credentials";
   const open = await cancellation.race(session.prepare());
-  const send = async (): Promise<Answer> => {
-    progress.waitingFor = `a connection that is free: other requests of this client wait for ${session.server}`;
+  const send = async (): Promise<ApiResponse> => {
+    progress.waitingFor = `a free connection: other requests of this client wait for ${session.server}`;
     const slot = await freeSlot(session, cancellation);
-    progress.waitingFor = `an answer of ${session.server}`;
+    progress.waitingFor = `a response from ${session.server}`;
     try {
-      const answer = await exchange(session, slot, open, message, cancellation, doing);
-      slot.answered();
-      return answer;
+      const response = await exchange(session, slot, open, message, cancellation, action);
+      slot.responded();
+      return response;
     } finally {
       slot.release();
     }
@@ -99,19 +98,19 @@ function freeSlot(session: Session, cancellation: Cancellation): Promise<Slot> {
   return new Promise((resolve, reject) => {
     if (cancellation.error !== undefined) return reject(cancellation.error);
     const offCancel = cancellation.onCancel((error) => {
-      leave();
-      // Those who have the connections do not get on: whoever tries again does so on others.
+      stopWaiting();
+      // The requests that hold the connections make no progress. The next attempt may need other connections.
       session.pools.suspect();
       reject(error);
     });
-    const leave = session.pools.enter((slot) => {
+    const stopWaiting = session.pools.acquire((slot) => {
       offCancel();
       resolve(slot);
     });
   });
 }
 
-/** The server had closed an idle connection just as a GET was put on it. */
+/** The server closed an idle connection at the moment when a GET was sent on it. */
 class StaleSocket extends Error {}
 
 function exchange(
@@ -120,31 +119,38 @@ function exchange(
   open: (outgoing: Outgoing) => http.ClientRequest,
   message: Message,
   cancellation: Cancellation,
-  doing: string,
-): Promise<Answer> {
+  action: string,
+): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     if (cancellation.error !== undefined) return reject(cancellation.error);
     let request: http.ClientRequest;
+    let hasFailed = false;
     const fail = (error: unknown): void => {
+      // Destroying the request below makes it emit another error, which says nothing about the pool.
+      if (hasFailed) return;
+      hasFailed = true;
       offCancel();
       if (error === cancellation.error) session.pools.suspect(pool);
       else session.pools.retire(pool);
       request.destroy();
       const isStale =
-        request.reusedSocket && !answered && message.method === "GET" && resets.has(systemCode(error) ?? "");
-      reject(isStale ? new StaleSocket() : networkError(error, doing, session.server));
+        request.reusedSocket &&
+        !hasResponse &&
+        message.method === "GET" &&
+        resets.has(systemCode(error) ?? "");
+      reject(isStale ? new StaleSocket() : networkError(error, action, session.server));
     };
-    let answered = false;
+    let hasResponse = false;
     try {
       request = open({ ...message, agent: pool.agent });
     } catch (error) {
-      return reject(networkError(error, doing, session.server));
+      return reject(networkError(error, action, session.server));
     }
     const offCancel = cancellation.onCancel(fail);
     request.on("error", fail);
     request.on("response", (response) => {
-      answered = true;
-      readBody(response, maxBodyBytes, doing).then((body) => {
+      hasResponse = true;
+      readBody(response, maxBodyBytes, action).then((body) => {
         offCancel();
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
       }, fail);
@@ -158,7 +164,7 @@ const resets = new Set(["ECONNRESET", "EPIPE"]);
 export function readBody(
   response: http.IncomingMessage,
   maxBytes: number,
-  doing: string,
+  action: string,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -167,11 +173,13 @@ export function readBody(
       size += chunk.length;
       chunks.push(chunk);
       if (size > maxBytes) {
-        reject(new KubeError("BadResponse", `Cannot ${doing}: the answer is larger than ${maxBytes} bytes.`));
+        reject(
+          new KubeError("BadResponse", `Cannot ${action}: the response is larger than ${maxBytes} bytes.`),
+        );
       }
     });
     response.on("end", () => resolve(Buffer.concat(chunks)));
     response.on("error", reject);
-    response.on("close", () => reject(Object.assign(new Error("cut off"), { code: "ECONNRESET" })));
+    response.on("close", () => reject(Object.assign(new Error("connection closed"), { code: "ECONNRESET" })));
   });
 }

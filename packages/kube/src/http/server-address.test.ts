@@ -9,18 +9,18 @@ describe("parseServer", () => {
     "http://127.9.9.9",
     "http://localhost:8080",
     "http://[::1]:8080",
-  ])("takes %s", (server) => {
+  ])("accepts %s", (server) => {
     expect(parseServer(server).href).toContain(server);
   });
   it.each([
-    ["http://10.0.0.1:8080", "travel in clear"],
-    ["http://127.0.0.1.evil.com", "travel in clear"],
-    ["http://127.evil.com", "travel in clear"],
-    ["http://[::2]", "travel in clear"],
+    ["http://10.0.0.1:8080", "unencrypted"],
+    ["http://127.0.0.1.evil.com", "unencrypted"],
+    ["http://127.evil.com", "unencrypted"],
+    ["http://[::2]", "unencrypted"],
     ["ftp://localhost", "must start with https://"],
     ["10.0.0.1:6443", "it is not a URL"],
     ["localhost:6443", "must start with https://"],
-  ])("refuses %s: %s", (server, why) => {
+  ])("rejects %s: %s", (server, why) => {
     expect(() => parseServer(server)).toThrow(
       expect.objectContaining({ code: "BadConfig", message: expect.stringContaining(why) }),
     );
@@ -28,7 +28,7 @@ describe("parseServer", () => {
   });
 });
 
-it("strips the brackets that sockets do not want", () => {
+it("removes the brackets around an IPv6 address", () => {
   expect(bareHost("[fd00::1]")).toBe("fd00::1");
   expect(bareHost("api.example.com")).toBe("api.example.com");
 });

@@ -1,4 +1,4 @@
-/** Checks the address of the API server before anything is sent there: tokens never travel in clear over a network. */
+/** Checks the address of the API server before anything is sent, so that no token crosses a network unencrypted. */
 import { isIPv4, isIPv6 } from "node:net";
 import { KubeError } from "../errors.ts";
 
@@ -16,7 +16,7 @@ export function parseServer(server: string): URL {
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     throw new KubeError(
       "BadConfig",
-      `Cannot use the server ${server}: over http:// credentials would travel in clear, so it is allowed only on loopback ` +
+      `Cannot use the server ${server}: http:// would send credentials unencrypted, so it is allowed only on loopback ` +
         "(localhost, 127.0.0.1, [::1]). Use https://.",
     );
   }
@@ -26,13 +26,13 @@ export function parseServer(server: string): URL {
   return url;
 }
 
-/** @param hostname as `URL` gives it, IPv6 in brackets */
+/** @param hostname from a `URL`, with IPv6 in brackets */
 export function isLoopback(hostname: string): boolean {
   if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
   return isIPv4(hostname) ? hostname.startsWith("127.") : hostname === "[::1]";
 }
 
-/** The host without the brackets of IPv6, as sockets want it. */
+/** The host without the brackets around IPv6, as sockets expect it. */
 export function bareHost(hostname: string): string {
   const inner = hostname.replace(/^\[|\]$/g, "");
   return isIPv6(inner) ? inner : hostname;

@@ -1,10 +1,10 @@
 /**
- * One configuration in use: address, proxy, agents. Requests share one pool of keep-alive sockets of bounded size, each
- * watch has an agent of its own. A pool in which a request failed is retired as a whole: after a partition, its other
- * sockets are as dead.
+ * The connections to one cluster: address, proxy, agents. Requests share a bounded pool of keep-alive sockets; each watch has
+ * its own agent. When a request fails, its whole pool is retired: after a network partition its other sockets are dead too.
  */
 import type * as http from "node:http";
 import type { AgentOptions } from "node:https";
+import { messageOf } from "@tenure/base";
 import type { ClusterConfig } from "../config.ts";
 import { KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -14,7 +14,7 @@ import { bareHost, parseServer } from "./server-address.ts";
 
 export type Outgoing = {
   readonly method: string;
-  /** Path and query, without the prefix of the server. */
+  /** Path and query, without the server's path prefix. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly agent: http.Agent;
@@ -25,10 +25,9 @@ export class Session {
   /** For messages. */
   readonly server: string;
   readonly #open: (outgoing: Outgoing, tls: object) => http.ClientRequest;
-  /** Where requests find their connections. */
   readonly pools: Pools;
   readonly #newAgent: (keepAlive: boolean) => http.Agent;
-  /** Tunnels in the making: a retired pool may still wait for one. */
+  /** Proxy tunnels that are being opened. A retired pool may still wait for one. */
   readonly #pending: ReadonlySet<http.ClientRequest>;
   #lastTls = "";
 
@@ -48,12 +47,12 @@ export class Session {
     this.pools = pools;
   }
 
-  /** An agent for one watch; the caller destroys it. */
+  /** An agent for one watch. The caller destroys it. */
   watchAgent(): http.Agent {
     return this.#newAgent(false);
   }
 
-  /** Starts a request with the current credentials; `prepare` comes before it, as it may take time. */
+  /** Loads the credentials, which may take time. The returned function then starts a request with them. */
   async prepare(): Promise<(outgoing: Outgoing) => http.ClientRequest> {
     const { credentials, ca, skipTlsVerify, tlsServerName } = this.config;
     const [identity, headers] = await asKubeError(() =>
@@ -67,13 +66,13 @@ export class Session {
       ...(tlsServerName ? { servername: tlsServerName } : {}),
     };
     const seen = `${tls.ca}\n${tls.cert}`;
-    // A connection keeps the identity it was opened with, so a new certificate needs new connections.
+    // A connection keeps the certificate that it was opened with, so a new certificate needs new connections.
     if (this.#lastTls !== "" && this.#lastTls !== seen) this.pools.retire();
     this.#lastTls = seen;
     return (outgoing) => this.#open({ ...outgoing, headers: { ...outgoing.headers, ...headers } }, tls);
   }
 
-  /** The server refused the credentials: get them anew. */
+  /** The server rejected the credentials: get new ones. */
   async refresh(): Promise<void> {
     await asKubeError(() => this.config.credentials.refresh());
   }
@@ -84,15 +83,13 @@ export class Session {
   }
 }
 
-/** `Credentials` may be anybody's code and throw anything. */
+/** `Credentials` may be user code, which may throw anything. */
 async function asKubeError<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
   } catch (error) {
     if (error instanceof KubeError) throw error;
-    throw new KubeError("BadConfig", `Cannot get credentials: ${(error as Error)?.message ?? error}`, {
-      cause: error,
-    });
+    throw new KubeError("BadConfig", `Cannot get credentials: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -109,7 +106,7 @@ export async function openSession(
 
   const pending = new Set<http.ClientRequest>();
   const newAgent = (keepAlive: boolean): http.Agent => {
-    // A request may come a moment before the connection of the one that it follows is free.
+    // The pool limits requests. This also limits sockets, because a request may start just before the previous socket is free.
     const agent: AgentOptions = { keepAlive, keepAliveMsecs: 15_000, maxSockets: maxConnections };
     if (tunnel && proxy) return new tunnel.TunnelAgent({ proxy, isTls, platform, agent, pending });
     return new Agent(agent);
@@ -119,7 +116,7 @@ export async function openSession(
     protocol: url.protocol,
     host: bareHost(url.hostname),
     port: url.port || (isTls ? 443 : 80),
-    // Node gives each address of a host a quarter of a second, which a distant cluster may need for one round trip.
+    // Node's default for each address of a host is 250 ms. One round trip to a distant cluster may take that long.
     autoSelectFamilyAttemptTimeout: 1_000,
   };
   const open = ({ method, path, headers, agent }: Outgoing, tls: object): http.ClientRequest =>
@@ -135,10 +132,6 @@ export async function openSession(
         ...headers,
       } as http.OutgoingHttpHeaders,
     });
-  const pools = new Pools(
-    () => newAgent(true),
-    maxConnections,
-    () => platform.monotonicMs(),
-  );
+  const pools = new Pools(() => newAgent(true), maxConnections, platform.clock);
   return new Session(config, url.origin, open, newAgent, pending, pools);
 }

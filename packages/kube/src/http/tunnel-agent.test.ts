@@ -24,7 +24,7 @@ async function setUp(proxyOptions: { refuse?: number; silent?: boolean; tls?: ob
     () => server.close(),
     () => proxy.close(),
   );
-  // The name exists only for the proxy: if anything went past it, the test would fail.
+  // Only the proxy can resolve this name, so a direct connection fails the test.
   const newClient = (config: Partial<ClusterConfig> = {}) => {
     const client = new KubeClient(
       {
@@ -44,24 +44,24 @@ async function setUp(proxyOptions: { refuse?: number; silent?: boolean; tls?: ob
 }
 
 describe("a proxy", () => {
-  it("carries requests, with TLS to the API server inside, on one kept connection", async () => {
+  it("carries requests on one connection, with TLS to the API server inside", async () => {
     const { server, proxy, newClient } = await setUp();
     const client = newClient();
     await client.request(request);
     await client.request(request);
-    expect(proxy.asked).toEqual([{ authority: "api.tenure.invalid:6443", authorization: undefined }]);
+    expect(proxy.requests).toEqual([{ authority: "api.tenure.invalid:6443", authorization: undefined }]);
     expect(server.connections).toBe(1);
   });
-  it("is told who asks, if its URL says", async () => {
+  it("receives the username and password in its URL", async () => {
     const { proxy, newClient } = await setUp();
     const proxyUrl = proxy.url.replace("//", "//us%40er:pa%20ss@");
     await newClient({ proxyUrl }).request(request);
-    expect(proxy.asked[0]?.authorization).toBe(`Basic ${Buffer.from("us@er:pa ss").toString("base64")}`);
+    expect(proxy.requests[0]?.authorization).toBe(`Basic ${Buffer.from("us@er:pa ss").toString("base64")}`);
   });
-  it("may itself be reached over TLS", async () => {
+  it("can itself use TLS", async () => {
     const { proxy, newClient } = await setUp({ tls });
     await newClient().request(request);
-    expect(proxy.asked.length).toBe(1);
+    expect(proxy.requests.length).toBe(1);
   });
   it("carries a watch", async () => {
     const { newClient } = await setUp({}, ({ response }) => response.writeHead(200).flushHeaders());
@@ -80,22 +80,22 @@ describe("a proxy", () => {
     const { proxy, platform, newClient } = await setUp();
     platform.env = { HTTPS_PROXY: proxy.url };
     await newClient({ proxyUrl: undefined }).request(request);
-    expect(proxy.asked.length).toBe(1);
+    expect(proxy.requests.length).toBe(1);
     platform.env = { HTTPS_PROXY: proxy.url, NO_PROXY: "tenure.invalid" };
     await expect(newClient({ proxyUrl: undefined }).request(request)).rejects.toMatchObject({
       code: "Unreachable",
     });
-    expect(proxy.asked.length).toBe(1);
+    expect(proxy.requests.length).toBe(1);
   });
-  it("that refuses is named, without its password", async () => {
+  it("that rejects the tunnel is named without its password", async () => {
     const { proxy, newClient } = await setUp({ refuse: 407 });
     const proxyUrl = proxy.url.replace("//", "//user:secret@");
     await expect(newClient({ proxyUrl }).request(request)).rejects.toMatchObject({
       code: "Unreachable",
-      message: `Cannot reach api.tenure.invalid:6443 through the proxy http://…@127.0.0.1:${proxy.port}: it answered 407 Nope. Look at proxy-url or HTTPS_PROXY.`,
+      message: `Cannot reach api.tenure.invalid:6443 through the proxy http://…@127.0.0.1:${proxy.port}: it responded with 407 Nope. Check proxy-url or HTTPS_PROXY.`,
     });
   });
-  it("that is not there is named", async () => {
+  it("that does not exist is named", async () => {
     const { proxy, newClient } = await setUp();
     const client = newClient();
     await proxy.close();
@@ -105,18 +105,18 @@ describe("a proxy", () => {
       message: expect.stringContaining(`through the proxy ${proxy.url}: connect ECONNREFUSED`),
     });
   });
-  it("that does not react is given up, soon after the request was", async () => {
+  it("that does not respond is disconnected 30 s after the attempt began", async () => {
     const { proxy, platform, newClient } = await setUp({ silent: true });
     const result = newClient()
       .request({ ...request, timeoutMs: 1000 })
       .catch((error) => error.code);
     const socket = await proxy.client();
-    platform.advance(1000);
+    await platform.clock.pass(1000);
     expect(await result).toBe("Timeout");
-    platform.advance(29_000);
+    await platform.clock.pass(29_000);
     await closed(socket);
   });
-  it("that does not react is given up at once when the client is closed", async () => {
+  it("that does not respond is disconnected when the client is closed", async () => {
     const { proxy, newClient } = await setUp({ silent: true });
     const client = newClient();
     const result = client.request(request).catch((error) => error.code);
@@ -125,7 +125,7 @@ describe("a proxy", () => {
     expect(await result).toBe("Aborted");
     await closed(socket);
   });
-  it("that does not react is given up at once when a watch ends", async () => {
+  it("that does not respond is disconnected when a watch ends", async () => {
     const { proxy, newClient } = await setUp({ silent: true });
     const controller = new AbortController();
     const nothing = (): void => {};
@@ -141,7 +141,7 @@ describe("a proxy", () => {
     await watching;
     await closed(socket);
   });
-  it("does not weaken what the server must prove", async () => {
+  it("does not weaken the verification of the server", async () => {
     const { newClient } = await setUp();
     await expect(newClient({ tlsServerName: undefined }).request(request)).rejects.toMatchObject({
       code: "Tls",
@@ -152,7 +152,7 @@ describe("a proxy", () => {
 
 describe("parseProxy", () => {
   it.each(["socks5://localhost:1080", "socks5h://user:secret@localhost:1080"])(
-    "cannot do %s, and says so",
+    "rejects %s as not supported",
     (value) => {
       expect(() => parseProxy(value)).toThrow(
         /^Cannot use the proxy socks5.*: socks5h? is not supported. Use an http/,
@@ -160,7 +160,7 @@ describe("parseProxy", () => {
       expect(() => parseProxy(value)).not.toThrow("secret");
     },
   );
-  it("refuses what is no URL", () => {
+  it("rejects a value that is not a URL", () => {
     expect(() => parseProxy("::")).toThrow('Cannot use the proxy "::": it is not a URL.');
   });
 });

@@ -1,31 +1,32 @@
 /**
- * Connections through an HTTP(S) proxy: CONNECT, then TLS to the API server inside the tunnel, so that the proxy sees
- * neither tokens nor answers. Only loaded when there is a proxy.
+ * Connections through an HTTP(S) proxy: CONNECT, then TLS to the API server inside the tunnel, so that the proxy sees neither
+ * tokens nor responses. Loaded only if there is a proxy.
  */
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import * as tls from "node:tls";
+import { after } from "@tenure/base";
 import { KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { bareHost } from "./server-address.ts";
 
-export type TunnelOptions = {
+type TunnelOptions = {
   readonly proxy: URL;
   readonly isTls: boolean;
   readonly platform: Platform;
   readonly agent: https.AgentOptions;
-  /** Where connections in the making are kept, for the session to end them. */
+  /** Tunnels that are being opened, so that the session can end them. */
   readonly pending: Set<http.ClientRequest>;
 };
 
-/** A proxy that does not react must not keep its attempt alive after the request gave up. */
+/** Ends an attempt when the proxy does not respond, even though the request has already timed out. */
 const connectLimitMs = 30_000;
 
 type Callback = (error: Error | null, socket?: Duplex) => void;
 
-/** Throws for a proxy that cannot be used. */
+/** Throws if the proxy cannot be used. */
 export function parseProxy(value: string): URL {
   const usable = "Use an http:// or https:// proxy.";
   let proxy: URL;
@@ -53,11 +54,11 @@ export class TunnelAgent extends https.Agent {
   constructor(options: TunnelOptions) {
     super(options.agent);
     this.#options = options;
-    // https.Agent insists on its own scheme, but the tunnel carries either.
+    // https.Agent accepts only https, but the tunnel carries both schemes.
     (this as unknown as { protocol: string }).protocol = options.isTls ? "https:" : "http:";
   }
 
-  // The typings know only the variant that returns a socket; Node also takes a callback.
+  // The typings know only the variant that returns a socket. Node also supports a callback.
   override createConnection(target: tls.ConnectionOptions, callback?: unknown): Duplex {
     this.#connect(target, callback as Callback);
     return undefined as unknown as Duplex;
@@ -81,22 +82,21 @@ export class TunnelAgent extends https.Agent {
     const proxyHost = bareHost(proxy.hostname);
     const request = (secure ? https : http).request({
       host: proxyHost,
-      // Node would take the name to verify from the Host header, which is that of the API server.
+      // By default Node verifies the name in the Host header, which is the name of the API server.
       servername: isIP(proxyHost) ? "" : proxyHost,
       port: proxy.port || (secure ? 443 : 80),
       method: "CONNECT",
       path: authority,
       headers,
       agent: false,
-      // An https proxy may be signed by the same private authority as the cluster, or by a public one.
+      // The certificate of an https proxy may be signed by the cluster's private authority or by a public one.
       ...(secure && target.ca ? { ca: [...tls.rootCertificates, ...[target.ca].flat()] } : {}),
     });
     this.#pending.add(request);
     this.#options.pending.add(request);
     let settled = false;
-    const cancelTimer = platform.setTimer(
-      () => request.destroy(Object.assign(new Error("no reaction"), { code: "ETIMEDOUT" })),
-      connectLimitMs,
+    const cancelTimer = after(platform.clock, connectLimitMs, () =>
+      request.destroy(Object.assign(new Error("the proxy does not respond"), { code: "ETIMEDOUT" })),
     );
     const settle: Callback = (error, socket) => {
       if (settled) return;
@@ -107,13 +107,13 @@ export class TunnelAgent extends https.Agent {
       callback(error, socket);
     };
     const fail = (why: string, cause?: unknown): void => {
-      const message = `Cannot reach ${authority} through the proxy ${redact(proxy)}: ${why}. Look at proxy-url or HTTPS_PROXY.`;
+      const message = `Cannot reach ${authority} through the proxy ${redact(proxy)}: ${why}. Check proxy-url or HTTPS_PROXY.`;
       settle(new KubeError("Unreachable", message, { cause }));
     };
     request.once("connect", (response, socket: Socket) => {
       if (response.statusCode !== 200) {
         socket.destroy();
-        fail(`it answered ${response.statusCode} ${response.statusMessage ?? ""}`.trimEnd());
+        fail(`it responded with ${response.statusCode} ${response.statusMessage ?? ""}`.trimEnd());
         return;
       }
       if (!isTls) return settle(null, socket);
@@ -127,7 +127,7 @@ export class TunnelAgent extends https.Agent {
     });
     request.once("response", (response) => {
       request.destroy();
-      fail(`it answered ${response.statusCode} to CONNECT`);
+      fail(`it responded to CONNECT with ${response.statusCode}`);
     });
     request.once("error", (error) => fail(error.message || String((error as { code?: string }).code), error));
     request.end();

@@ -3,7 +3,7 @@ import { authority } from "../testing/certificates.ts";
 import { base64, kubeconfig, loadText } from "../testing/kubeconfigs.ts";
 
 describe("a cluster entry", () => {
-  it("gives address, name, proxy, namespace", async () => {
+  it("provides server, TLS server name, proxy and namespace", async () => {
     const { config } = await loadText(
       kubeconfig({
         cluster:
@@ -19,13 +19,13 @@ describe("a cluster entry", () => {
       namespace: "prod",
     });
   });
-  it("gives the authority in the data, before that in the file", async () => {
+  it("prefers certificate-authority-data to the file", async () => {
     const cluster = `server: https://api, certificate-authority-data: ${base64(authority)}, certificate-authority: nowhere`;
     const { config } = await loadText(kubeconfig({ cluster }));
     expect(config.ca).toBe(authority);
     expect(await config.credentials.tls()).toEqual({});
   });
-  it("gives the authority in a file next to the kubeconfig, and follows it", async () => {
+  it("reads the authority from a file next to the kubeconfig, and again when it changes", async () => {
     const { config, platform } = await loadText(
       kubeconfig({ cluster: "server: https://api, certificate-authority: pki/ca.crt" }),
       {
@@ -34,11 +34,11 @@ describe("a cluster entry", () => {
     );
     expect(config.ca).toBe("PEM");
     platform.files.set("/dir/pki/ca.crt", "PEM2");
-    platform.advance(60_000);
+    await platform.clock.pass(60_000);
     expect((await config.credentials.tls()).ca).toBe("PEM2");
   });
   it.each([
-    ["server: http://10.0.0.1", "over http:// credentials would travel in clear"],
+    ["server: http://10.0.0.1", "http:// would send credentials unencrypted"],
     ["server: https://api, proxy-url: socks5://p", "socks5 is not supported"],
     [
       "server: https://api, certificate-authority: nope",
@@ -46,16 +46,16 @@ describe("a cluster entry", () => {
     ],
     [
       "server: https://api, certificate-authority-data: bm90IGEgcGVt",
-      "certificate-authority-data is not the base64 of a PEM text",
+      "certificate-authority-data is not a PEM in base64",
     ],
     ["server: https://api, insecure-skip-tls-verify: yes", "insecure-skip-tls-verify must be true or false"],
     [
       `server: https://api, insecure-skip-tls-verify: true, certificate-authority-data: ${base64(authority)}`,
       "it has both insecure-skip-tls-verify and a certificate-authority",
     ],
-    ["server: 5", "server must be text; put it in quotes"],
+    ["server: 5", "server must be a string; put it in quotes"],
     ["", "it has no server"],
-  ])("{%s} is refused", async (cluster, why) => {
+  ])("{%s} is rejected", async (cluster, why) => {
     await expect(loadText(kubeconfig({ cluster }))).rejects.toThrow(
       `Cannot use the kubeconfig /dir/config: cluster "c": `,
     );

@@ -1,6 +1,6 @@
 /**
- * A cluster entry of a kubeconfig, with its user, into a `ClusterConfig`: address, trust, proxy. Relative paths are relative
- * to the file that the entry stands in, which need not be the same for cluster and user.
+ * Turns a cluster entry and a user entry of a kubeconfig into a `ClusterConfig`. Paths are relative to the file that contains
+ * the entry. Cluster and user may come from different files.
  */
 import { dirname, resolve } from "node:path";
 import type { ClusterConfig, Credentials } from "../config.ts";
@@ -30,9 +30,7 @@ export async function resolveCluster(
   const ca = cluster.pemData("certificate-authority-data") ?? (await cluster.attempt(() => caFile?.read()));
   const skipTlsVerify = cluster.boolean("insecure-skip-tls-verify");
   if (skipTlsVerify && (ca !== undefined || caFile !== undefined)) {
-    cluster.problem(
-      "it has both insecure-skip-tls-verify and a certificate-authority. Leave one of them out",
-    );
+    cluster.problem("it has both insecure-skip-tls-verify and a certificate-authority. Remove one of them");
   }
   const tlsServerName = cluster.string("tls-server-name");
   const clusterInfo = (): object => ({
@@ -69,12 +67,12 @@ function authorityFile(cluster: Fields, entry: Entry, platform: Platform): Rotat
   });
 }
 
-/** A certificate authority in a file can rotate like everything else. */
+/** Follows the file of the certificate authority when it rotates. */
 function withAuthority(credentials: Credentials, ca: () => Promise<string>): Credentials {
   return { ...credentials, tls: async () => ({ ...(await credentials.tls()), ca: await ca() }) };
 }
 
-/** kubectl hands this extension of the cluster to the plugin as `config`. */
+/** kubectl passes this extension of the cluster to the plugin as `config`. */
 function execExtension(cluster: Fields): unknown {
   const extension = cluster
     .list("extensions")

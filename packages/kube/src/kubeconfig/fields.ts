@@ -1,15 +1,15 @@
 /**
- * Reads fields out of parsed YAML and collects every problem, so that one error can name them all. Never quotes a value of
- * the wrong kind: it may be a secret in the wrong place.
+ * Reads fields of parsed YAML and collects every problem, so that one error can name them all. It never quotes a value of the
+ * wrong type, because that may be a misplaced secret.
  */
 import { KubeError } from "../errors.ts";
 
 export class Problems {
   readonly texts: string[] = [];
-  /** `Unsupported` as soon as one of them is about something that this client cannot do. */
+  /** `Unsupported` if at least one of them is about something that this client does not support. */
   code: "BadConfig" | "Unsupported" = "BadConfig";
 
-  /** @param subject as in "Cannot use <subject>" */
+  /** @param subject completes "Cannot use …" */
   throwIfAny(subject: string): void {
     if (this.texts.length === 0) return;
     const list = this.texts.map((text) => text.replace(/\.$/, "")).join("; ");
@@ -47,7 +47,7 @@ export class Fields {
     this.problem(text);
   }
 
-  /** Whatever went wrong inside is a problem of this entry. */
+  /** Calls `work`. A KubeError that it throws becomes a problem of this entry. */
   async attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -63,7 +63,7 @@ export class Fields {
     if (!this.has(name)) return undefined;
     const value = this.#value[name];
     if (typeof value === "string") return value === "" ? undefined : value;
-    this.problem(`${name} must be text; put it in quotes`);
+    this.problem(`${name} must be a string; put it in quotes`);
     return undefined;
   }
 
@@ -76,7 +76,7 @@ export class Fields {
 
   strings(name: string): string[] {
     return this.list(name).filter((item): item is string => {
-      if (typeof item !== "string") this.problem(`every item of ${name} must be text; put it in quotes`);
+      if (typeof item !== "string") this.problem(`every item of ${name} must be a string; put it in quotes`);
       return typeof item === "string";
     });
   }
@@ -93,13 +93,13 @@ export class Fields {
     return new Fields(this.#value[name], `${this.#where}: ${name}`, this.#problems);
   }
 
-  /** Text of a `…-data` field: base64 of a PEM. */
+  /** The text of a `…-data` field, which is a PEM in base64. */
   pemData(name: string): string | undefined {
     const encoded = this.string(name);
     if (encoded === undefined) return undefined;
     const text = Buffer.from(encoded, "base64").toString("utf8");
     if (text.includes("-----BEGIN ")) return text;
-    this.problem(`${name} is not the base64 of a PEM text`);
+    this.problem(`${name} is not a PEM in base64`);
     return undefined;
   }
 }

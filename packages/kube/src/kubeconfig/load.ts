@@ -1,6 +1,6 @@
 /**
- * Kubeconfig files into a `ClusterConfig`: read, merge, choose the context, resolve cluster and user. Every problem of the
- * chosen context is reported in one error. Contexts that are not used are not judged.
+ * Turns kubeconfig files into a `ClusterConfig`: read, merge, choose the context, resolve cluster and user. One error reports
+ * every problem of the chosen context. Other contexts are not checked.
  */
 import type { ClusterConfig } from "../config.ts";
 import { KubeError, systemCode } from "../errors.ts";
@@ -10,8 +10,8 @@ import { Fields, Problems } from "./fields.ts";
 import { type Entry, type MergedKubeconfig, mergeKubeconfigs } from "./merge.ts";
 import { type KubeconfigFile, readKubeconfig } from "./read.ts";
 
-export type LoadKubeconfigOptions = {
-  /** Who named the files; decides what the messages advise, and whether one of several may be missing. */
+type LoadKubeconfigOptions = {
+  /** Where the paths come from, which decides the advice in messages. */
   readonly origin: "kubeconfig" | "KUBECONFIG" | "default";
   readonly context: string | undefined;
   readonly platform: Platform;
@@ -26,14 +26,14 @@ export async function loadKubeconfig(
   const merged = mergeKubeconfigs(files, problems);
   const source = `the kubeconfig ${merged.paths.join(", ")}`;
   if (files.every(({ content }) => Object.keys(content).length === 0)) {
-    throw new KubeError("BadConfig", `Cannot use ${source}: it is empty. ${wayOut(options.origin)}`);
+    throw new KubeError("BadConfig", `Cannot use ${source}: it is empty. ${adviceFor(options.origin)}`);
   }
   problems.throwIfAny(source);
   const contextEntry = chooseContext(merged, options.context, source);
   const context = new Fields(contextEntry.value, `context "${contextEntry.name}"`, problems);
   const cluster = lookUp(context, "cluster", merged.clusters);
   const user = lookUp(context, "user", merged.users);
-  if (cluster === undefined && !context.has("cluster")) context.problem("it names no cluster");
+  if (cluster === undefined && !context.has("cluster")) context.problem("it has no cluster");
   const config = cluster && (await resolveCluster(cluster, user, problems, options.platform));
   const namespace = context.string("namespace");
   problems.throwIfAny(source);
@@ -45,7 +45,7 @@ async function readAll(paths: readonly string[], options: LoadKubeconfigOptions)
   let missing: unknown;
   for (const path of paths) {
     try {
-      files.push(await readKubeconfig(path, wayOut(options.origin), options.platform));
+      files.push(await readKubeconfig(path, adviceFor(options.origin), options.platform));
     } catch (error) {
       if (systemCode((error as Error).cause) !== "ENOENT") throw error;
       missing ??= error;
@@ -55,30 +55,30 @@ async function readAll(paths: readonly string[], options: LoadKubeconfigOptions)
   return files;
 }
 
-function wayOut(origin: LoadKubeconfigOptions["origin"]): string {
+function adviceFor(origin: LoadKubeconfigOptions["origin"]): string {
   switch (origin) {
     case "kubeconfig":
-      return "Pass another kubeconfig, or leave it out and set KUBECONFIG.";
+      return "Pass another kubeconfig, or omit it and set KUBECONFIG.";
     case "KUBECONFIG":
-      return "Correct KUBECONFIG, or unset it, or pass kubeconfig.";
+      return "Correct or unset KUBECONFIG, or pass kubeconfig.";
     default:
       return "Set KUBECONFIG or pass kubeconfig.";
   }
 }
 
-function chooseContext(merged: MergedKubeconfig, asked: string | undefined, source: string): Entry {
+function chooseContext(merged: MergedKubeconfig, requested: string | undefined, source: string): Entry {
   const known = [...merged.contexts.keys()].map((name) => `"${name}"`).join(", ") || "none";
-  const name = asked ?? merged.currentContext;
+  const name = requested ?? merged.currentContext;
   if (name === undefined) {
     throw new KubeError(
       "BadConfig",
-      `Cannot choose a context of ${source}: current-context is not set. Pass context or run kubectl config use-context; there are: ${known}.`,
+      `Cannot choose a context of ${source}: current-context is not set. Pass context or run kubectl config use-context. Available: ${known}.`,
     );
   }
   const entry = merged.contexts.get(name);
   if (entry !== undefined) return entry;
-  const what = asked === undefined ? `its current-context "${name}"` : `the context "${name}"`;
-  throw new KubeError("BadConfig", `Cannot use ${source}: ${what} does not exist. There are: ${known}.`);
+  const what = requested === undefined ? `its current-context "${name}"` : `the context "${name}"`;
+  throw new KubeError("BadConfig", `Cannot use ${source}: ${what} does not exist. Available: ${known}.`);
 }
 
 function lookUp(context: Fields, key: string, entries: ReadonlyMap<string, Entry>): Entry | undefined {

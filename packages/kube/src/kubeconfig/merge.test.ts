@@ -16,7 +16,7 @@ users: [{name: u, user: {token: second}}]
 contexts: [{name: y, context: {cluster: d, user: u}}]
 current-context: y
 `;
-  it("takes what the first file says, whole entries, and adds what it does not have", async () => {
+  it("uses whole entries of the first file, and adds entries that it does not have", async () => {
     const { config } = await merged({ "/1": kubeconfig(), "/2": other });
     expect(config).toMatchObject({ server: "https://api", tlsServerName: undefined });
     expect(await config.credentials.headers()).toEqual({ authorization: "Bearer t" });
@@ -24,20 +24,20 @@ current-context: y
     expect(reversed.server).toBe("https://d");
     expect(await reversed.credentials.headers()).toEqual({ authorization: "Bearer second" });
   });
-  it("takes the context from one file and the cluster from another", async () => {
+  it("can use a context from one file and a cluster from another", async () => {
     const { config } = await merged({ "/1": "current-context: y", "/2": other });
     expect(config.server).toBe("https://d");
   });
-  it("does without those that are missing or empty, as long as one is there", async () => {
+  it("ignores missing and empty files if at least one is usable", async () => {
     const { config } = await merged({ "/1": "", "/2": kubeconfig() }, "/0::/1:/2:/3");
     expect(config.server).toBe("https://api");
   });
-  it("does not do without one that is damaged", async () => {
+  it("rejects an invalid file", async () => {
     await expect(merged({ "/1": kubeconfig(), "/2": "a: b: c" })).rejects.toThrow(
-      "Cannot use the kubeconfig /2: it is not YAML",
+      "Cannot use the kubeconfig /2: it is not valid YAML",
     );
   });
-  it("reads relative paths from where each entry stands", async () => {
+  it("resolves paths relative to the file of each entry", async () => {
     const { config } = await merged(
       {
         "/one/config": kubeconfig({ cluster: "server: https://api, certificate-authority: ca" }).replace(

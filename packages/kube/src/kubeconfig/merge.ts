@@ -1,6 +1,6 @@
 /**
- * Several kubeconfig files as one, by kubectl's rule: the first file to set current-context or to name a cluster, user or
- * context wins, and nothing of a later entry of that name is mixed in. Pure.
+ * Merges kubeconfig files by kubectl's rule: the first file that sets current-context or defines a cluster, user or context
+ * wins. Later entries of the same name are ignored as a whole.
  */
 import { Fields, type Problems } from "./fields.ts";
 import type { KubeconfigFile } from "./read.ts";
@@ -38,7 +38,7 @@ function collect(
   into: Map<string, Entry>,
   problems: Problems,
 ): void {
-  const here = new Set<string>();
+  const names = new Set<string>();
   for (const item of fields.list(list)) {
     const entry = new Fields(item, `${path}: an entry of ${list}`, problems);
     const name = entry.string("name");
@@ -46,8 +46,8 @@ function collect(
       entry.problem("it has no name");
       continue;
     }
-    if (here.has(name)) fields.problem(`${list} names "${name}" twice`);
-    here.add(name);
+    if (names.has(name)) fields.problem(`${list} contains "${name}" twice`);
+    names.add(name);
     if (!into.has(name)) into.set(name, { name, value: entry.raw(key), path });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One kubeconfig file into plain data. Bounded in size, depth and aliases, so that no file can hang or fill the process.
- * Error messages give line and column, never the text there: the line next to a typo is often a token.
+ * Reads one kubeconfig file. Size, depth and aliases are limited, so that no file can hang the process or fill its memory.
+ * Error messages contain line and column, but never the text there: the line next to a typo is often a token.
  */
 import { fileProblem, KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -10,34 +10,34 @@ const maxBytes = 1024 * 1024;
 
 export type KubeconfigFile = { readonly path: string; readonly content: Readonly<Record<string, unknown>> };
 
-/** @param wayOut the end of the message: what the user can do */
+/** @param advice what the user can do, for the end of an error message */
 export async function readKubeconfig(
   path: string,
-  wayOut: string,
+  advice: string,
   platform: Platform,
 ): Promise<KubeconfigFile> {
   let text: string;
   try {
     text = await platform.readFile(path, maxBytes);
   } catch (error) {
-    throw new KubeError("BadConfig", `Cannot read the kubeconfig ${path}: ${fileProblem(error)}. ${wayOut}`, {
+    throw new KubeError("BadConfig", `Cannot read the kubeconfig ${path}: ${fileProblem(error)}. ${advice}`, {
       cause: error,
     });
   }
-  // kubectl takes an empty file for one that says nothing, which in a list is legitimate.
+  // As in kubectl, one of several files may be empty.
   const isEmpty = text.split("\n").every((line) => /^\s*(#.*|---\s*)?$/.test(line));
   if (isEmpty) return { path, content: {} };
-  const content = await parseYaml(text, path, wayOut);
+  const content = await parseYaml(text, path, advice);
   if (!isRecord(content)) {
     throw new KubeError(
       "BadConfig",
-      `Cannot use the kubeconfig ${path}: it is not a kubeconfig but a ${kindOf(content)}. ${wayOut}`,
+      `Cannot use the kubeconfig ${path}: it is not a kubeconfig but a ${kindOf(content)}. ${advice}`,
     );
   }
   return { path, content };
 }
 
-async function parseYaml(text: string, path: string, wayOut: string): Promise<unknown> {
+async function parseYaml(text: string, path: string, advice: string): Promise<unknown> {
   const { load, CORE_SCHEMA, mergeTag } = await import("js-yaml");
   try {
     return load(text, {
@@ -48,11 +48,11 @@ async function parseYaml(text: string, path: string, wayOut: string): Promise<un
     });
   } catch (error) {
     const { reason, mark } = error as { reason?: string; mark?: { line: number; column: number } };
-    const why = reason?.replace(/"[^"]*"/g, '"…"') ?? "unreadable";
+    const why = reason?.replace(/"[^"]*"/g, '"…"') ?? "cannot parse it";
     const at = mark ? ` at line ${mark.line + 1}, column ${mark.column + 1}` : "";
     throw new KubeError(
       "BadConfig",
-      `Cannot use the kubeconfig ${path}: it is not YAML, ${why}${at}. ${wayOut}`,
+      `Cannot use the kubeconfig ${path}: it is not valid YAML: ${why}${at}. ${advice}`,
     );
   }
 }

@@ -3,10 +3,10 @@ import { clientCert, clientKey } from "../testing/certificates.ts";
 import { base64, kubeconfig, loadText } from "../testing/kubeconfigs.ts";
 
 describe("a user entry", () => {
-  it("with a token", async () => {
+  it("sends a token", async () => {
     expect(await (await loadText(kubeconfig())).headers()).toEqual({ authorization: "Bearer t" });
   });
-  it("with a tokenFile, which goes before the token and is followed", async () => {
+  it("prefers tokenFile to token, and reads it again after a 401", async () => {
     const { headers, platform, config } = await loadText(kubeconfig({ user: "token: t, tokenFile: token" }), {
       files: { "/dir/token": "from-file" },
     });
@@ -15,17 +15,17 @@ describe("a user entry", () => {
     await config.credentials.refresh();
     expect(await headers()).toEqual({ authorization: "Bearer renewed" });
   });
-  it("with a name and a password", async () => {
+  it("sends a username and a password", async () => {
     const { headers } = await loadText(kubeconfig({ user: "username: me, password: 'p:w'" }));
     expect(await headers()).toEqual({ authorization: `Basic ${base64("me:p:w")}` });
   });
-  it("with a client certificate in data", async () => {
+  it("provides a client certificate from data", async () => {
     const user = `client-certificate-data: ${base64(clientCert)}, client-key-data: ${base64(clientKey)}`;
     const { config, headers } = await loadText(kubeconfig({ user }));
     expect(await config.credentials.tls()).toEqual({ cert: clientCert, key: clientKey });
     expect(await headers()).toEqual({});
   });
-  it("with a client certificate in files", async () => {
+  it("provides a client certificate from files", async () => {
     const { config } = await loadText(
       kubeconfig({ user: "client-certificate: c.pem, client-key: /abs/k.pem" }),
       {
@@ -34,7 +34,7 @@ describe("a user entry", () => {
     );
     expect(await config.credentials.tls()).toEqual({ cert: "CERT", key: "KEY" });
   });
-  it("that acts as another", async () => {
+  it("sends impersonation headers", async () => {
     const { headers } = await loadText(
       kubeconfig({ user: "token: t, as: bob, as-uid: '7', as-groups: [dev, ops]" }),
     );
@@ -45,7 +45,7 @@ describe("a user entry", () => {
       "impersonate-group": ["dev", "ops"],
     });
   });
-  it("that is empty, or not named at all, sends nothing", async () => {
+  it("sends nothing if it is empty or missing", async () => {
     expect(await (await loadText(kubeconfig({ user: "" }))).headers()).toEqual({});
     const text =
       "clusters: [{name: c, cluster: {server: 'https://api'}}]\ncontexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x";
@@ -55,14 +55,14 @@ describe("a user entry", () => {
     [
       "auth-provider: {name: gcp}",
       "Unsupported",
-      'user "u": auth-provider "gcp" is not supported, Kubernetes has removed it. Use an exec plugin such as gke-gcloud-auth-plugin, a token',
+      'user "u": auth-provider "gcp" is not supported, because Kubernetes has removed it. Use an exec plugin such as gke-gcloud-auth-plugin, a token',
     ],
     ["auth-provider: {name: azure}", "Unsupported", "such as kubelogin"],
     ["auth-provider: {name: oidc}", "Unsupported", "such as kubectl oidc-login"],
     ["auth-provider: {name: mine}", "Unsupported", "Use an exec plugin, a token or a client certificate"],
     ["token: t, as: bob, as-user-extra: {a: [b]}", "Unsupported", "as-user-extra is not supported"],
-    ["token: t, as-groups: [a]", "BadConfig", "as-groups and as-uid need as"],
-    ["token: 123", "BadConfig", 'user "u": token must be text; put it in quotes'],
+    ["token: t, as-groups: [a]", "BadConfig", "as-groups and as-uid require as"],
+    ["token: 123", "BadConfig", 'user "u": token must be a string; put it in quotes'],
     ["tokenFile: nope", "BadConfig", "Cannot read the token from /dir/nope: it does not exist"],
     [
       "client-certificate: nope, client-key: nope",
@@ -90,7 +90,7 @@ describe("a user entry", () => {
       "Unsupported",
       "there is no terminal",
     ],
-  ])("{%s} is refused", async (user, code, why) => {
+  ])("{%s} is rejected", async (user, code, why) => {
     await expect(loadText(kubeconfig({ user }))).rejects.toMatchObject({
       code,
       message: expect.stringContaining(why),

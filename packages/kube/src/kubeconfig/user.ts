@@ -1,6 +1,6 @@
 /**
- * A user entry of a kubeconfig into `Credentials`: token, tokenFile, client certificate, username and password, exec plugin,
- * impersonation. What cannot be honoured is a problem that names the entry and the way out, never ignored.
+ * Turns a user entry of a kubeconfig into `Credentials`: token, tokenFile, client certificate, username and password, exec
+ * plugin, impersonation. A field that is not supported is reported as a problem, never ignored.
  */
 import type { Credentials, TlsMaterial } from "../config.ts";
 import type { ExecPlugin } from "../credentials/exec-plugin.ts";
@@ -8,19 +8,19 @@ import { type RotatingFile, rotatingFile } from "../credentials/rotating-file.ts
 import type { Platform } from "../platform.ts";
 import type { Fields } from "./fields.ts";
 
-export type UserContext = {
+type UserContext = {
   readonly user: string;
   readonly platform: Platform;
   /** Makes a path relative to the kubeconfig absolute. */
   resolvePath(path: string): string;
-  /** What an exec plugin with provideClusterInfo is told. */
+  /** The cluster, for an exec plugin with provideClusterInfo. */
   readonly clusterInfo: () => object;
 };
 
 type Pem = { read(): Promise<string>; forget(): void };
 
 export async function credentialsOf(fields: Fields, context: UserContext): Promise<Credentials> {
-  if (fields.has("auth-provider")) refuseAuthProvider(fields);
+  if (fields.has("auth-provider")) rejectAuthProvider(fields);
   const staticToken = fields.string("token");
   const tokenFile = fileField(fields, "tokenFile", "the token", context, staticToken);
   const cert = pem(fields, "client-certificate", context);
@@ -30,13 +30,14 @@ export async function credentialsOf(fields: Fields, context: UserContext): Promi
       `it has a ${cert ? "client-certificate but no client-key" : "client-key but no client-certificate"}`,
     );
   }
-  // A file that is not there is told now, not at the first renewal.
+  // Report a missing file now, not at the first renewal.
   for (const file of [tokenFile, cert, key]) await fields.attempt(() => file?.read());
   const basic = basicHeader(fields);
   const impersonation = impersonationHeaders(fields);
-  // As in client-go, a plugin is not asked when there is something else to send.
-  const hasOwn = staticToken !== undefined || tokenFile !== undefined || basic !== undefined;
-  const plugin = fields.has("exec") && !hasOwn ? await pluginOf(fields.nested("exec"), context) : undefined;
+  // As in client-go, the plugin does not run if there are other credentials.
+  const hasOtherCredentials = staticToken !== undefined || tokenFile !== undefined || basic !== undefined;
+  const plugin =
+    fields.has("exec") && !hasOtherCredentials ? await pluginOf(fields.nested("exec"), context) : undefined;
 
   return {
     async headers() {
@@ -54,11 +55,11 @@ export async function credentialsOf(fields: Fields, context: UserContext): Promi
   };
 }
 
-function refuseAuthProvider(fields: Fields): void {
+function rejectAuthProvider(fields: Fields): void {
   const name = fields.nested("auth-provider").string("name") ?? "";
   const plugin = { gcp: "gke-gcloud-auth-plugin", azure: "kubelogin", oidc: "kubectl oidc-login" }[name];
   fields.unsupported(
-    `auth-provider "${name}" is not supported, Kubernetes has removed it. ` +
+    `auth-provider "${name}" is not supported, because Kubernetes has removed it. ` +
       `Use an exec plugin${plugin ? ` such as ${plugin}` : ""}, a token or a client certificate`,
   );
 }
@@ -91,9 +92,9 @@ function impersonationHeaders(fields: Fields): Record<string, string | string[]>
   const user = fields.string("as");
   const uid = fields.string("as-uid");
   const groups = fields.strings("as-groups");
-  if (fields.has("as-user-extra")) fields.unsupported("as-user-extra is not supported. Leave it out");
+  if (fields.has("as-user-extra")) fields.unsupported("as-user-extra is not supported. Remove it");
   if (user === undefined && (uid !== undefined || groups.length > 0))
-    fields.problem("as-groups and as-uid need as");
+    fields.problem("as-groups and as-uid require as");
   return {
     ...(user && { "impersonate-user": user }),
     ...(uid && { "impersonate-uid": uid }),
@@ -110,7 +111,7 @@ async function pluginOf(fields: Fields, context: UserContext): Promise<ExecPlugi
   const env = fields.list("env").map((item) => {
     const { name, value } = (item ?? {}) as { name?: unknown; value?: unknown };
     if (typeof name !== "string" || typeof value !== "string")
-      fields.problem("every item of env needs name and value");
+      fields.problem("every item of env must have a name and a value");
     return { name: String(name), value: String(value) };
   });
   const { execPlugin } = await import("../credentials/exec-plugin.ts");
@@ -118,7 +119,7 @@ async function pluginOf(fields: Fields, context: UserContext): Promise<ExecPlugi
     execPlugin(
       {
         apiVersion: fields.string("apiVersion") ?? "",
-        // A bare name is looked up in PATH; anything else is a file next to the kubeconfig.
+        // A bare name is looked up in PATH. Any other path is relative to the kubeconfig.
         command: /[\\/]/.test(command) ? context.resolvePath(command) : command,
         args: fields.strings("args"),
         env,

@@ -1,4 +1,4 @@
-/** A real HTTP(S) server on loopback that answers as the test says and remembers who connected. */
+/** A real HTTP(S) server on loopback. The test decides the responses; the server records requests and connections. */
 import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
@@ -47,12 +47,12 @@ export class ApiServer {
     });
     server.on("tlsClientError", () => {});
     server.on("request", (request: http.IncomingMessage, response: http.ServerResponse) => {
-      void api.#take(request, response);
+      void api.#receive(request, response);
     });
     return api;
   }
 
-  /** Resolves once so many requests have arrived in all. */
+  /** Resolves with the last of the first `count` requests, once they have arrived. */
   async requests(count: number): Promise<Seen> {
     while (this.seen.length < count) await new Promise<void>((resolve) => this.#waiters.push(resolve));
     return this.seen[count - 1] as Seen;
@@ -69,7 +69,7 @@ export class ApiServer {
     if (this.#server.listening) await once(this.#server, "close");
   }
 
-  async #take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+  async #receive(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     let body = "";
     request.setEncoding("utf8");
     try {
@@ -101,7 +101,7 @@ export function status(code: number, reason: string, message: string, details: o
   return { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message, details };
 }
 
-/** Resolves once the other side has closed this socket. */
+/** Resolves when the peer has closed this socket. */
 export async function closed(socket: Socket): Promise<void> {
   if (!socket.destroyed) await once(socket, "close");
 }

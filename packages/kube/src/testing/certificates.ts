@@ -1,7 +1,7 @@
 /**
- * Fixed certificates for TLS tests, valid from 2020 to 2120. The keys protect nothing: they are public, for loopback only.
- * `server` is for localhost and 127.0.0.1, `named` only for api.tenure.test, `client` is alice of group tenure; all signed
- * by `authority`. Nobody is signed by `otherAuthority`.
+ * Fixed certificates for TLS tests, valid from 2020 to 2120. The keys are public and used only on loopback.
+ * `server` is for localhost and 127.0.0.1, `named` only for api.tenure.test, `client` is alice of group tenure. All are
+ * signed by `authority`, none by `otherAuthority`.
  */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBcjCCARmgAwIBAgIBATAKBggqhkjOPQQDAjAgMR4wHAYDVQQDDBV0ZW51cmUg

@@ -1,14 +1,14 @@
-/** A real CONNECT proxy on loopback; every tunnel leads to one target, whatever host was asked for. */
+/** A real CONNECT proxy on loopback. Every tunnel leads to the same target, whatever host the client requests. */
 import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-export type ConnectProxy = {
+type ConnectProxy = {
   readonly url: string;
   readonly port: number;
-  readonly asked: { authority: string; authorization: string | undefined }[];
-  /** The first client to ask. */
+  readonly requests: { authority: string; authorization: string | undefined }[];
+  /** The socket of the first client. */
   client(): Promise<Socket>;
   close(): Promise<void>;
 };
@@ -22,14 +22,14 @@ export async function startProxy(options: {
   const server = options.tls ? https.createServer(options.tls) : http.createServer();
   const sockets = new Set<Socket>();
   const waiters: (() => void)[] = [];
-  const asked: ConnectProxy["asked"] = [];
+  const requests: ConnectProxy["requests"] = [];
   server.on("connect", (request: http.IncomingMessage, client: Socket) => {
     sockets.add(client);
     client.on("error", () => {});
-    asked.push({ authority: request.url ?? "", authorization: request.headers["proxy-authorization"] });
+    requests.push({ authority: request.url ?? "", authorization: request.headers["proxy-authorization"] });
     for (const wake of waiters.splice(0)) wake();
     if (options.silent) {
-      // Only a socket that is read notices that the other side has closed, and then it is half open.
+      // A socket notices that its peer has closed only while it is read, and is then half open.
       client.resume().on("end", () => client.destroy());
       return;
     }
@@ -51,7 +51,7 @@ export async function startProxy(options: {
   return {
     url: `${options.tls ? "https" : "http"}://127.0.0.1:${port}`,
     port,
-    asked,
+    requests,
     async client() {
       while (sockets.size === 0) await new Promise<void>((resolve) => waiters.push(resolve));
       return [...sockets][0] as Socket;

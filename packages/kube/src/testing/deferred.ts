@@ -1,5 +1,5 @@
-/** A promise to be settled from outside. */
-export type Deferred<T> = { readonly promise: Promise<T>; resolve(value: T): void };
+/** A promise with a function that resolves it. */
+type Deferred<T> = { readonly promise: Promise<T>; resolve(value: T): void };
 
 export function deferred<T = void>(): Deferred<T> {
   let resolve: (value: T) => void = () => {};

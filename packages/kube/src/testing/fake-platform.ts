@@ -1,41 +1,25 @@
 /**
- * A machine in which nothing happens by itself: time moves when the test moves it, files and programs are what the test
- * says, chance is always the middle. `timer(ms)` waits for the code under test to arm a timer, so that no test sleeps.
+ * A machine that a test controls: its clock, files, programs and randomness. `armed(ms)` waits until the code under test has
+ * armed a timer of that length, so that no test sleeps.
  */
-import type { Platform, RunOptions, RunResult } from "../platform.ts";
-
-type Timer = { readonly at: number; readonly ms: number; readonly callback: () => void };
+import { VirtualClock } from "@tenure/base/virtual-clock";
+import type { Platform, ProcessOptions, ProcessResult } from "../platform.ts";
 
 export class FakePlatform implements Platform {
+  readonly clock = new VirtualClock();
   readonly files = new Map<string, string | Error>();
-  readonly runs: { command: string; args: readonly string[]; options: RunOptions }[] = [];
+  readonly runs: { command: string; args: readonly string[]; options: ProcessOptions }[] = [];
   readonly reads: string[] = [];
   env: Record<string, string | undefined> = {};
   terminal = false;
-  chance = 0.5;
-  /** What `run` does. */
-  program: (options: RunOptions, command: string) => RunResult | Promise<RunResult> = () => {
+  randomNumber = 0.5;
+  /** What `runProcess` does. */
+  program: (options: ProcessOptions, command: string) => ProcessResult | Promise<ProcessResult> = () => {
     throw Object.assign(new Error("spawn ENOENT"), { code: "ENOENT" });
   };
-  #nowMs = Date.UTC(2030, 0, 1);
-  readonly #timers = new Set<Timer>();
-  readonly #waiters = new Set<{ matches: (ms: number) => boolean; resolve: () => void }>();
 
-  now = (): number => this.#nowMs;
-  monotonicMs = (): number => this.#nowMs - Date.UTC(2029, 0, 1);
-  random = (): number => this.chance;
+  random = (): number => this.randomNumber;
   isTerminal = (): boolean => this.terminal;
-
-  setTimer = (callback: () => void, ms: number): (() => void) => {
-    const timer = { at: this.#nowMs + ms, ms, callback };
-    this.#timers.add(timer);
-    for (const waiter of [...this.#waiters]) {
-      if (!waiter.matches(ms)) continue;
-      this.#waiters.delete(waiter);
-      waiter.resolve();
-    }
-    return () => this.#timers.delete(timer);
-  };
 
   readFile = async (path: string, maxBytes: number): Promise<string> => {
     this.reads.push(path);
@@ -46,39 +30,22 @@ export class FakePlatform implements Platform {
     return content;
   };
 
-  run = async (command: string, args: readonly string[], options: RunOptions): Promise<RunResult> => {
+  runProcess = async (
+    command: string,
+    args: readonly string[],
+    options: ProcessOptions,
+  ): Promise<ProcessResult> => {
     this.runs.push({ command, args, options });
     return this.program(options, command);
   };
 
-  get timers(): number[] {
-    return [...this.#timers].map(({ ms }) => ms);
-  }
-
-  /** Resolves when a timer of that length is pending. */
-  timer(matches: number | ((ms: number) => boolean)): Promise<void> {
-    const test = typeof matches === "number" ? (ms: number) => ms === matches : matches;
-    if (this.timers.some(test)) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiters.add({ matches: test, resolve });
-    });
-  }
-
-  /** Moves time, calling what falls due, in order. */
-  advance(ms: number): void {
-    const end = this.#nowMs + ms;
-    for (;;) {
-      const due = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
-      if (due === undefined) break;
-      this.#timers.delete(due);
-      this.#nowMs = Math.max(this.#nowMs, due.at);
-      due.callback();
-    }
-    this.#nowMs = end;
+  /** Resolves when a timer is due in exactly `ms`. */
+  async armed(ms: number): Promise<void> {
+    while (!this.clock.dueInMs.includes(ms)) await new Promise(setImmediate);
   }
 }
 
-/** Credentials that are just these headers. */
+/** Credentials that send these headers. */
 export function fixedCredentials(headers: Record<string, string> = {}) {
   return { headers: async () => headers, tls: async () => ({}), refresh: async () => {} };
 }

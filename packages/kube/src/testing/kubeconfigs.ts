@@ -1,4 +1,4 @@
-/** Kubeconfigs for tests, and loading them from a machine that has only these files. */
+/** Kubeconfigs for tests, and a function that loads one on a fake platform. */
 import { loadConfig } from "../load-config.ts";
 import { FakePlatform } from "./fake-platform.ts";
 

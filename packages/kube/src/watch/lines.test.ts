@@ -5,7 +5,7 @@ import { LineSplitter } from "./lines.ts";
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("LineSplitter", () => {
-  it("gives the same lines however the bytes are cut", () => {
+  it("returns the same lines wherever the chunks end", () => {
     const line = fc.string({ unit: "grapheme", minLength: 1 }).map((text) => JSON.stringify(text));
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat(500)), (lines, cuts) => {
@@ -20,12 +20,12 @@ describe("LineSplitter", () => {
       }),
     );
   });
-  it("refuses a line that never ends", () => {
+  it("rejects a line that is too long", () => {
     const splitter = new LineSplitter(10);
     expect([...splitter.push(encode("123456"))]).toEqual([]);
     expect(() => [...splitter.push(encode("123456"))]).toThrow("a line is longer than 10 bytes");
   });
-  it("skips empty lines and takes CRLF", () => {
+  it("skips empty lines and accepts CRLF", () => {
     expect([...new LineSplitter(10).push(encode("\n\r\na\r\n"))]).toEqual(["a"]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Cuts a byte stream into lines. Works on bytes, so that a chunk may end anywhere, also inside a character. Holds at most
- * one line of bounded size.
+ * Splits a byte stream into lines. It works on bytes, so a chunk may end inside a character. It buffers at most one line of
+ * limited size.
  */
 const newline = 0x0a;
 
@@ -13,12 +13,12 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of a line that has not ended yet. */
+  /** The size of the incomplete last line. */
   get pendingBytes(): number {
     return this.#size;
   }
 
-  /** The lines that this chunk completes, without empty ones. Throws RangeError if a line grows too long. */
+  /** The lines that this chunk completes, without empty ones. Throws a RangeError if a line is too long. */
   *push(chunk: Uint8Array): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {

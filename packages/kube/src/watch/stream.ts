@@ -1,41 +1,41 @@
 /**
- * One connection of a watch, from the request to its end. Upholds: silence is noticed; what is not a whole line of JSON
- * breaks the stream instead of being skipped; after cancellation nothing is called any more.
+ * One connection of a watch, from the request to its end. It notices when the server is silent. A line that is not valid JSON
+ * ends the stream; no line is skipped. After a cancellation no callback is called.
  */
+import { after, type Clock } from "@tenure/base";
 import type { Cancellation } from "../cancellation.ts";
 import { KubeError } from "../errors.ts";
 import { networkError } from "../http/network-error.ts";
 import { readBody } from "../http/request.ts";
+import { type ApiResponse, quoteStart } from "../http/response.ts";
 import type { Session } from "../http/session.ts";
-import { type Answer, quoteStart } from "../http/status.ts";
-import type { Platform } from "../platform.ts";
 import { LineSplitter } from "./lines.ts";
 
 const maxLineBytes = 8 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
-/** An API server sends the headers of a watch at once, before there is an event. */
+/** An API server sends the headers of a watch at once, before the first event. */
 const headersLimitMs = 10_000;
 
-/** What a callback of the caller threw: not a matter of the network. */
+/** A callback of the caller threw. The cause is what it threw. */
 export class CallbackError extends Error {}
 
-export type StreamOptions = {
+type StreamOptions = {
   readonly session: Session;
-  readonly platform: Platform;
+  readonly clock: Clock;
   readonly cancellation: Cancellation;
   readonly path: string;
-  readonly doing: string;
+  readonly action: string;
   readonly idleMs: number | undefined;
   onConnected(): void;
-  /** May return an error that ends the stream. */
+  /** Returns an error to end the stream. */
   onLine(parsed: unknown): KubeError | undefined;
-  /** Makes an error of an answer other than 200. */
-  toError(answer: Answer): KubeError;
+  /** Turns a response other than 200 into an error. */
+  toError(response: ApiResponse): KubeError;
 };
 
-/** Resolves when the server ended the stream in order; rejects with a `KubeError`, or a `CallbackError`. */
+/** Resolves when the server ends the stream normally. Rejects with a `KubeError` or a `CallbackError`. */
 export async function readStream(options: StreamOptions): Promise<void> {
-  const { session, platform, cancellation, path, doing, idleMs } = options;
+  const { session, clock, cancellation, path, action, idleMs } = options;
   const open = await cancellation.race(session.prepare());
   if (cancellation.error !== undefined) throw cancellation.error;
   const agent = session.watchAgent();
@@ -48,55 +48,59 @@ export async function readStream(options: StreamOptions): Promise<void> {
         if (settled) return;
         settled = true;
         if (error === undefined) resolve();
-        else reject(error instanceof CallbackError ? error : networkError(error, doing, session.server));
+        else reject(error instanceof CallbackError ? error : networkError(error, action, session.server));
       };
-      const arm = (ms: number | undefined, what: string): void => {
+      const limitSilence = (ms: number | undefined): void => {
         cancelTimer();
         if (ms === undefined) return;
-        const late = (): void => settle(new KubeError("Timeout", `Cannot ${doing}: ${what} for ${ms} ms.`));
-        cancelTimer = platform.setTimer(late, ms);
+        const message = `Cannot ${action}: ${session.server} has sent nothing for ${ms} ms.`;
+        cancelTimer = after(clock, ms, () => settle(new KubeError("Timeout", message)));
       };
-      const silent = `${session.server} has sent nothing`;
       const request = open({ method: "GET", path, headers: {}, agent });
       offCancel = cancellation.onCancel(settle);
-      arm(headersLimitMs, silent);
+      limitSilence(headersLimitMs);
       request.on("error", settle);
       request.on("socket", (socket) => socket.setKeepAlive(true, 15_000));
       request.on("response", (response) => {
         if (settled) return;
         if (response.statusCode !== 200) {
           const status = response.statusCode ?? 0;
-          readBody(response, maxErrorBytes, doing).then(
+          readBody(response, maxErrorBytes, action).then(
             (body) => settle(options.toError({ status, headers: response.headers, body })),
             settle,
           );
           return;
         }
-        arm(idleMs, silent);
-        guard(settle, options.onConnected);
+        limitSilence(idleMs);
+        callCallback(settle, options.onConnected);
         const lines = new LineSplitter(maxLineBytes);
         response.on("data", (chunk: Uint8Array) => {
           if (settled) return;
-          arm(idleMs, silent);
+          limitSilence(idleMs);
           try {
             for (const line of lines.push(chunk)) {
-              const parsed = parseLine(line, doing);
-              guard(settle, () => {
+              const parsed = parseLine(line, action);
+              callCallback(settle, () => {
                 const error = options.onLine(parsed);
                 if (error !== undefined) settle(error);
               });
               if (settled) return;
             }
           } catch (error) {
-            settle(error instanceof RangeError ? tooLong(error, doing) : error);
+            settle(error instanceof RangeError ? tooLong(error, action) : error);
           }
         });
         response.on("end", () => {
           if (lines.pendingBytes === 0) settle();
-          else settle(new KubeError("BadResponse", `Cannot ${doing}: the stream ended within a line.`));
+          else
+            settle(
+              new KubeError("BadResponse", `Cannot ${action}: the stream ended in the middle of a line.`),
+            );
         });
         response.on("error", settle);
-        response.on("close", () => settle(Object.assign(new Error("cut off"), { code: "ECONNRESET" })));
+        response.on("close", () =>
+          settle(Object.assign(new Error("connection closed"), { code: "ECONNRESET" })),
+        );
       });
       request.end();
     });
@@ -107,7 +111,7 @@ export async function readStream(options: StreamOptions): Promise<void> {
   }
 }
 
-function guard(settle: (error?: unknown) => void, callback: () => void): void {
+function callCallback(settle: (error?: unknown) => void, callback: () => void): void {
   try {
     callback();
   } catch (error) {
@@ -115,21 +119,16 @@ function guard(settle: (error?: unknown) => void, callback: () => void): void {
   }
 }
 
-function tooLong(error: RangeError, doing: string): KubeError {
-  return new KubeError("BadResponse", `Cannot ${doing}: ${error.message}.`, { cause: error });
+function tooLong(error: RangeError, action: string): KubeError {
+  return new KubeError("BadResponse", `Cannot ${action}: ${error.message}.`, { cause: error });
 }
 
-function parseLine(line: string, doing: string): unknown {
+function parseLine(line: string, action: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {
     const start = quoteStart(new TextEncoder().encode(line));
-    throw new KubeError(
-      "BadResponse",
-      `Cannot ${doing}: the stream is not JSON, a line begins with ${start}.`,
-      {
-        cause: error,
-      },
-    );
+    const message = `Cannot ${action}: the stream is not JSON. A line starts with ${start}.`;
+    throw new KubeError("BadResponse", message, { cause: error });
   }
 }

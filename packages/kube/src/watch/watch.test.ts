@@ -1,16 +1,24 @@
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { closed, type Seen, sendJson, status } from "../testing/api-server.ts";
-import { endWatches, errorEvent, event, open, path, startWatch, versionAsked } from "../testing/watching.ts";
+import {
+  endWatches,
+  errorEvent,
+  event,
+  open,
+  path,
+  requestedVersion,
+  startWatch,
+} from "../testing/start-watch.ts";
 
 afterEach(endWatches);
 
 describe("a watch", () => {
-  it("asks for everything at first, and tells events but not bookmarks", async () => {
-    const { server, said } = await startWatch((seen) =>
+  it("starts without a version, and delivers events but not bookmarks", async () => {
+    const { server, logged } = await startWatch((seen) =>
       open(seen, event("ADDED", "5"), event("BOOKMARK", "6"), event("MODIFIED", "7"), event("DELETED", "8")),
     );
-    expect(await said(4)).toEqual(["up", "ADDED 5", "MODIFIED 7", "DELETED 8"]);
+    expect(await logged(4)).toEqual(["up", "ADDED 5", "MODIFIED 7", "DELETED 8"]);
     const [seen] = server.seen;
     expect(Object.fromEntries(seen?.url.searchParams ?? [])).toEqual({
       fieldSelector: "metadata.name=my-lock",
@@ -24,30 +32,30 @@ describe("a watch", () => {
   it.each([
     [0, "3000"],
     [0.999999, "3600"],
-  ])("spreads the length of the stream: chance %d gives %s s", async (chance, seconds) => {
-    const { server, platform, said } = await startWatch((seen) => open(seen, event("ADDED", "1")));
-    await said(1);
-    platform.chance = chance;
+  ])("randomises the length of the stream: %d gives %s s", async (chance, seconds) => {
+    const { server, platform, logged } = await startWatch((seen) => open(seen, event("ADDED", "1")));
+    await logged(1);
+    platform.randomNumber = chance;
     server.handler = (seen) => open(seen, event("ADDED", "2"));
     server.seen[0]?.response.end();
     const next = await server.requests(2);
     expect(next.url.searchParams.get("timeoutSeconds")).toBe(seconds);
   });
 
-  it("has a connection of its own, and requests go past it", async () => {
-    const { server, client, said } = await startWatch((seen) =>
+  it("has its own connection, separate from requests", async () => {
+    const { server, client, logged } = await startWatch((seen) =>
       seen.url.searchParams.has("watch") ? open(seen) : sendJson(seen, 200, {}),
     );
-    await said(1);
+    await logged(1);
     await client.request({ method: "GET", path });
     await client.request({ method: "GET", path });
     expect(server.connections).toBe(2);
   });
 
-  it("takes lines cut anywhere, also inside a character", async () => {
+  it("reads lines that are split anywhere, even inside a character", async () => {
     const text = Buffer.from(event("ADDED", "5", { name: "löck-🔒" }) + event("MODIFIED", "6"));
     const names: unknown[] = [];
-    const { said } = await startWatch(
+    const { logged } = await startWatch(
       (seen) => {
         open(seen);
         const { response } = seen;
@@ -59,126 +67,123 @@ describe("a watch", () => {
       },
       { onEvent: ({ object }) => void names.push(object.metadata.name), onDown: () => names.push("down") },
     );
-    await said(1);
+    await logged(1);
     while (names.length < 2) await new Promise(setImmediate);
     expect(names).toEqual(["löck-🔒", undefined]);
   });
 });
 
-describe("a stream that ends in order", () => {
+describe("a stream that ends normally", () => {
   it.each([
     ["an event", event("ADDED", "5"), "5"],
     ["a bookmark", event("ADDED", "5") + event("BOOKMARK", "42"), "42"],
-  ])("is resumed after the last version seen, in %s, without a word", async (_what, lines, version) => {
-    const { server, platform, said, log } = await startWatch((seen) => open(seen, lines));
-    await said(2);
+  ])("resumes silently after the last version, in %s", async (_what, lines, version) => {
+    const { server, platform, logged, log } = await startWatch((seen) => open(seen, lines));
+    await logged(2);
     server.handler = (seen) => open(seen, event("MODIFIED", "50"));
-    platform.advance(3_300_000);
+    await platform.clock.pass(3_300_000);
     server.seen[0]?.response.end();
-    expect(versionAsked(await server.requests(2))).toBe(version);
-    await said(3);
+    expect(requestedVersion(await server.requests(2))).toBe(version);
+    await logged(3);
     expect(log).toEqual(["up", "ADDED 5", "MODIFIED 50"]);
   });
 
-  it("starts over where nothing was ever seen, and says so", async () => {
-    const { server, said } = await startWatch((seen) => open(seen));
-    await said(1);
+  it("starts over if there was no event, and reports that it did not resume", async () => {
+    const { server, logged } = await startWatch((seen) => open(seen));
+    await logged(1);
     server.seen[0]?.response.end();
-    expect(versionAsked(await server.requests(2))).toBeNull();
-    expect(await said(2)).toEqual(["up", "up"]);
+    expect(requestedVersion(await server.requests(2))).toBeNull();
+    expect(await logged(2)).toEqual(["up", "up"]);
   });
 
-  it("is down if the server is not there at the first try", async () => {
-    const { server, platform, said } = await startWatch((seen) => open(seen, event("ADDED", "5")));
-    await said(2);
+  it("is down if the next attempt fails", async () => {
+    const { server, platform, logged } = await startWatch((seen) => open(seen, event("ADDED", "5")));
+    await logged(2);
     server.handler = (seen) => sendJson(seen, 503, status(503, "ServiceUnavailable", "starting"));
-    platform.advance(10_000);
+    await platform.clock.pass(10_000);
     server.seen[0]?.response.end();
-    expect((await said(3))[2]).toBe("down ServerError");
+    expect((await logged(3))[2]).toBe("down ServerError");
     server.handler = (seen) => open(seen);
-    await platform.timer(75);
-    platform.advance(75);
-    expect((await said(4))[3]).toBe("up again");
+    await platform.armed(75);
+    await platform.clock.pass(75);
+    expect((await logged(4))[3]).toBe("up again");
   });
 
-  it("is not asked in a tight loop when it ends as soon as it begins", async () => {
-    const { server, platform, said } = await startWatch((seen) => {
+  it("waits before the next attempt if streams end as soon as they start", async () => {
+    const { server, platform, logged } = await startWatch((seen) => {
       open(seen, event("ADDED", "5"));
       seen.response.end();
     });
-    const log = await said(4);
+    const log = await logged(4);
     expect(log).toEqual(["up", "ADDED 5", "ADDED 5", "down Unreachable"]);
-    await platform.timer(75);
+    await platform.armed(75);
     expect(server.seen.length).toBe(2);
   });
 });
 
-it("streams that end in order after a second or more never count as broken", async () => {
-  const { server, platform, said, log } = await startWatch((seen) => open(seen, event("ADDED", "5")));
+it("never reports streams that end normally after a second or more", async () => {
+  const { server, platform, logged, log } = await startWatch((seen) => open(seen, event("ADDED", "5")));
   for (let i = 1; i <= 4; i++) {
-    await said(i + 1);
-    platform.advance(1_000);
+    await logged(i + 1);
+    await platform.clock.pass(1_000);
     server.seen.at(-1)?.response.end();
   }
-  await said(6);
+  await logged(6);
   expect(log).toEqual(["up", "ADDED 5", "ADDED 5", "ADDED 5", "ADDED 5", "ADDED 5"]);
 });
 
 describe("410 Gone", () => {
   it.each([
-    ["as an answer", (seen: Seen) => sendJson(seen, 410, status(410, "Expired", "too old"))],
+    ["as a response", (seen: Seen) => sendJson(seen, 410, status(410, "Expired", "too old"))],
     ["as an event", (seen: Seen) => open(seen, errorEvent(410, "Expired"))],
-  ])(
-    "%s starts over without a version, at once, and says that it is not a resumption",
-    async (_how, gone) => {
-      const { server, said, log } = await startWatch((seen) => open(seen, event("ADDED", "5")));
-      await said(2);
-      server.handler = (seen) => (versionAsked(seen) ? gone(seen) : open(seen, event("ADDED", "900")));
-      server.seen[0]?.response.end();
-      await said(4);
-      expect(log).toEqual(["up", "ADDED 5", "up", "ADDED 900"]);
-      expect(server.seen.map(versionAsked)).toEqual([null, "5", null]);
-    },
-  );
-  it("without a version to be too old is an error like others, and is waited for", async () => {
-    const { server, platform, said } = await startWatch((seen) =>
+  ])("%s starts over at once without a version, and reports that it did not resume", async (_how, gone) => {
+    const { server, logged, log } = await startWatch((seen) => open(seen, event("ADDED", "5")));
+    await logged(2);
+    server.handler = (seen) => (requestedVersion(seen) ? gone(seen) : open(seen, event("ADDED", "900")));
+    server.seen[0]?.response.end();
+    await logged(4);
+    expect(log).toEqual(["up", "ADDED 5", "up", "ADDED 900"]);
+    expect(server.seen.map(requestedVersion)).toEqual([null, "5", null]);
+  });
+  it("without a requested version is reported, and followed by a wait", async () => {
+    const { server, platform, logged } = await startWatch((seen) =>
       sendJson(seen, 410, status(410, "Gone", "gone")),
     );
-    expect(await said(1)).toEqual(["down Gone"]);
-    await platform.timer(75);
+    expect(await logged(1)).toEqual(["down Gone"]);
+    await platform.armed(75);
     expect(server.seen.length).toBe(1);
   });
 });
 
 describe("the end of a watch", () => {
-  it("comes with the signal, whatever is going on, and leaves nothing behind", async () => {
-    const { server, platform, controller, said, ended } = await startWatch(
+  it("comes with the signal, and leaves no timer, listener or socket", async () => {
+    const { server, platform, controller, logged, ended } = await startWatch(
       (seen) => open(seen, event("ADDED", "5")),
       {
         idleMs: 1000,
       },
     );
-    await said(2);
+    await logged(2);
     const { socket } = server.seen[0] as Seen;
     controller.abort();
     await ended;
-    expect(platform.timers).toEqual([]);
+    expect(platform.clock.dueInMs).toEqual([]);
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
     await closed(socket);
   });
-  it("comes at once while waiting to try again", async () => {
+  it("comes at once during a back-off", async () => {
     const { platform, controller, ended } = await startWatch((seen) => void seen.socket.destroy());
-    await platform.timer(75);
+    await platform.armed(75);
     controller.abort();
     await ended;
-    expect(platform.timers).toEqual([]);
+    expect(platform.clock.dueInMs).toEqual([]);
   });
-  it("calls nothing for a signal that had aborted before", async () => {
+  it("comes before any callback if the signal has already aborted", async () => {
     const { server, log, ended } = await startWatch((seen) => open(seen), { signal: AbortSignal.abort() });
     await ended;
     expect([log, server.seen.length]).toEqual([[], 0]);
   });
-  it("in the middle of a chunk keeps the rest to itself", async () => {
+  it("in the middle of a chunk discards the rest", async () => {
     const seenVersions: string[] = [];
     const controller = new AbortController();
     const { ended, log } = await startWatch(
@@ -196,15 +201,15 @@ describe("the end of a watch", () => {
     expect(log).toEqual(["up"]);
   });
   it("comes when the client is closed", async () => {
-    const { client, controller, said, ended, log } = await startWatch((seen) => open(seen));
-    await said(1);
+    const { client, controller, logged, ended, log } = await startWatch((seen) => open(seen));
+    await logged(1);
     client.close();
     await ended;
     expect(log).toEqual(["up"]);
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
   it.each(["onEvent", "onUp", "onDown"] as const)(
-    "comes when %s throws, with what it threw",
+    "comes when %s throws, with the error that it threw",
     async (name) => {
       const bug = new TypeError("bug");
       const { ended } = await startWatch(

@@ -1,35 +1,36 @@
 /**
- * A watch that heals itself: it resumes where it was, starts over when history is gone, and tries again for ever.
- * Upholds: events of one connection come in order and none is skipped; no callback after the signal; never a tight loop.
- * It does not promise every intermediate state, nor deletions that happened while history was lost.
+ * A watch that reconnects by itself: it resumes where it stopped, starts over when the server no longer has the history, and
+ * retries without limit. Events of one connection arrive in order and without gaps. No callback is called after the signal
+ * aborts. It does not report every intermediate state, nor deletions in a part of the history that was lost.
  */
+import { Backoff } from "@tenure/base";
 import { Cancellation } from "../cancellation.ts";
-import type { ClientContext, WatchEvent, WatchRequest } from "../client.ts";
 import { KubeError } from "../errors.ts";
 import { networkError } from "../http/network-error.ts";
 import { withQuery } from "../http/request.ts";
-import { errorFromAnswer, errorFromStatus } from "../http/status.ts";
+import { errorFromResponse, errorFromStatus } from "../http/response.ts";
 import { describeNeed, rbacRuleFor } from "../rbac.ts";
-import { Backoff } from "./backoff.ts";
+import type { ClientContext, WatchEvent, WatchRequest } from "../request-types.ts";
 import { CallbackError, readStream } from "./stream.ts";
 
-/** The server ends a watch after a random time of this range, so that reconnects spread and are rare. */
+/** The server ends a watch after a random time in this range, so that reconnects are rare and spread out. */
 const minTimeoutSeconds = 3000;
 const maxTimeoutSeconds = 3600;
-const maxDelayMs = 5_000;
-/** For what only a person can mend, and for what the server asks to be left alone with. */
-const maxPatientDelayMs = 30_000;
-/** A connection that lived so long was a good one; one that ended sooner than the second of these was not. */
+const backoff = { firstMs: 100, mostMs: 5_000, jitter: 0.5 };
+/** The longest wait after a 401 or 403, and the longest that a server can ask for. */
+const longestDelayMs = 30_000;
+/** A connection that lasts this long resets the back-off. */
 const stableMs = 5_000;
+/** A stream that ends sooner than this counts as a failure the second time. */
 const tooShortMs = 1_000;
 
-const needsPerson: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "NotFound"]);
+const needPerson: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "NotFound"]);
 
 type State = "starting" | "up" | "down";
 
 export async function runWatch<T>(client: ClientContext, request: WatchRequest<T>): Promise<void> {
   const cancellation = new Cancellation();
-  cancellation.followSignal(request.signal, "watch");
+  cancellation.cancelOnAbort(request.signal, "watch");
   cancellation.addCleanup(client.register(cancellation.cancel));
   try {
     await new Watch(client, request, cancellation).run();
@@ -47,16 +48,16 @@ class Watch<T> {
   readonly #cancellation: Cancellation;
   readonly #backoff: Backoff;
   #state: State = "starting";
-  #reported: string | undefined;
+  #reportedCode: string | undefined;
   #resourceVersion: string | undefined;
   #shortStreams = 0;
-  #refreshed = false;
+  #hasRefreshed = false;
 
   constructor(client: ClientContext, request: WatchRequest<T>, cancellation: Cancellation) {
     this.#client = client;
     this.#request = request;
     this.#cancellation = cancellation;
-    this.#backoff = new Backoff(client.platform);
+    this.#backoff = new Backoff(backoff, () => client.platform.random());
   }
 
   async run(): Promise<void> {
@@ -66,39 +67,39 @@ class Watch<T> {
       if (error === undefined) continue;
       this.#report(error);
       await this.#pause(error);
-      this.#refreshed = false;
+      this.#hasRefreshed = false;
     }
   }
 
-  /** Returns the error to report and wait for, or nothing if the next connection may follow at once. */
+  /** Returns the error to report before a wait, or nothing if the next connection may follow at once. */
   async #connectOnce(): Promise<KubeError | undefined> {
-    const { platform } = this.#client;
+    const { clock } = this.#client.platform;
     const resumedFrom = this.#resourceVersion;
-    let upSince: number | undefined;
+    let connectedMs: number | undefined;
     let failure: KubeError | undefined;
     try {
       await this.#stream(resumedFrom, () => {
-        upSince = platform.monotonicMs();
+        connectedMs = clock.now().monoMs;
         this.#connected(resumedFrom !== undefined);
       });
     } catch (error) {
       if (error instanceof CallbackError) throw error;
-      failure = networkError(error, this.#doing(), "the API server");
+      failure = networkError(error, this.#action(), "the API server");
     }
-    const livedMs = upSince === undefined ? 0 : platform.monotonicMs() - upSince;
-    if (livedMs >= stableMs) this.#backoff.reset();
+    const lastedMs = connectedMs === undefined ? 0 : clock.now().monoMs - connectedMs;
+    if (lastedMs >= stableMs) this.#backoff.reset();
     if (failure?.code === "Gone" && resumedFrom !== undefined) {
       this.#resourceVersion = undefined;
       return undefined;
     }
-    if (failure?.code === "Unauthorized" && !this.#refreshed) return this.#refresh();
+    if (failure?.code === "Unauthorized" && !this.#hasRefreshed) return this.#refresh();
     if (failure !== undefined) return failure;
-    // Ended in order. A server that ends every stream at once would otherwise be asked in a tight loop.
-    this.#shortStreams = livedMs < tooShortMs ? this.#shortStreams + 1 : 0;
+    // The stream ended normally. If the server ends every stream at once, report it and wait, to avoid a tight loop.
+    this.#shortStreams = lastedMs < tooShortMs ? this.#shortStreams + 1 : 0;
     if (this.#shortStreams < 2) return undefined;
     return new KubeError(
       "Unreachable",
-      `Cannot ${this.#doing()}: the server ends the stream as soon as it begins.`,
+      `Cannot ${this.#action()}: the server ends every stream as soon as it starts.`,
     );
   }
 
@@ -109,9 +110,9 @@ class Watch<T> {
     const need = rbacRuleFor("GET", withQuery(this.#request.path, this.#request.query), true);
     await readStream({
       session,
-      platform,
+      clock: platform.clock,
       cancellation: this.#cancellation,
-      doing: this.#doing(),
+      action: this.#action(),
       idleMs: this.#request.idleMs,
       path: withQuery(this.#request.path, {
         ...this.#request.query,
@@ -121,12 +122,12 @@ class Watch<T> {
         resourceVersion,
       }),
       onConnected,
-      onLine: (line) => this.#line(line),
-      toError: (answer) => errorFromAnswer(answer, need, platform.now),
+      onLine: (line) => this.#handleLine(line),
+      toError: (response) => errorFromResponse(response, need, platform.clock.now().wallMs),
     });
   }
 
-  #line(line: unknown): KubeError | undefined {
+  #handleLine(line: unknown): KubeError | undefined {
     const { type, object } = (line ?? {}) as {
       type?: unknown;
       object?: { metadata?: { resourceVersion?: unknown } };
@@ -140,11 +141,11 @@ class Watch<T> {
     if (!isKnown || typeof version !== "string") {
       return new KubeError(
         "BadResponse",
-        `Cannot ${this.#doing()}: a line of the stream is not a watch event.`,
+        `Cannot ${this.#action()}: a line of the stream is not a watch event.`,
       );
     }
     if (type !== "BOOKMARK") this.#request.onEvent({ type, object } as WatchEvent<T>);
-    // Only what the caller has seen counts as seen.
+    // After the callback, so that an event for which it threw does not count as delivered.
     this.#resourceVersion = version;
     return undefined;
   }
@@ -152,16 +153,16 @@ class Watch<T> {
   #connected(resumed: boolean): void {
     const isSeamless = this.#state === "up" && resumed;
     this.#state = "up";
-    this.#reported = undefined;
-    this.#refreshed = false;
+    this.#reportedCode = undefined;
+    this.#hasRefreshed = false;
     if (!isSeamless) this.#request.onUp({ resumed });
   }
 
   #report(error: KubeError): void {
-    const isNews = this.#state !== "down" || (needsPerson.has(error.code) && error.code !== this.#reported);
+    const isNew = this.#state !== "down" || (needPerson.has(error.code) && error.code !== this.#reportedCode);
     this.#state = "down";
-    if (!isNews) return;
-    this.#reported = error.code;
+    if (!isNew) return;
+    this.#reportedCode = error.code;
     try {
       this.#request.onDown(error);
     } catch (thrown) {
@@ -170,35 +171,26 @@ class Watch<T> {
   }
 
   async #refresh(): Promise<KubeError | undefined> {
-    this.#refreshed = true;
+    this.#hasRefreshed = true;
     try {
       const session = await this.#cancellation.race(this.#client.session());
       await this.#cancellation.race(session.refresh());
       return undefined;
     } catch (error) {
-      return networkError(error, this.#doing(), "the API server");
+      return networkError(error, this.#action(), "the API server");
     }
   }
 
   async #pause(error: KubeError): Promise<void> {
-    const patient = error.code === "Unauthorized" || error.code === "Forbidden";
+    const isDenied = error.code === "Unauthorized" || error.code === "Forbidden";
     const delayMs = Math.max(
-      this.#backoff.next(patient ? maxPatientDelayMs : maxDelayMs),
-      Math.min(error.retryAfterMs ?? 0, maxPatientDelayMs),
+      this.#backoff.next(isDenied ? longestDelayMs : undefined),
+      Math.min(error.retryAfterMs ?? 0, longestDelayMs),
     );
-    let cancelTimer = (): void => {};
-    try {
-      await this.#cancellation.race(
-        new Promise<void>((resolve) => {
-          cancelTimer = this.#client.platform.setTimer(resolve, delayMs);
-        }),
-      );
-    } finally {
-      cancelTimer();
-    }
+    await this.#cancellation.sleep(this.#client.platform.clock, delayMs);
   }
 
-  #doing(): string {
+  #action(): string {
     return describeNeed(rbacRuleFor("GET", withQuery(this.#request.path, this.#request.query), true));
   }
 }

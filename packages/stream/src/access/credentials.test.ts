@@ -1,11 +1,11 @@
-/** TLS and tokens on real sockets; the certificates are made by the sandbox. */
+/** TLS and tokens on real sockets. The sandbox creates the certificates. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { newAuthority, newServerCertificate, systemPlatform } from "@tenure/sandbox/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { VirtualClock } from "../testing/virtual-clock.ts";
 import { channelCredentials } from "./credentials.ts";
 
 const path = "/test.Who/AmI";
@@ -61,7 +61,7 @@ function ask(client: Client): Promise<string> {
 }
 
 describe("channelCredentials", () => {
-  it("trusts the authority it is given, and nobody else", async () => {
+  it("trusts only the given authority", async () => {
     const trusting = new Client(`127.0.0.1:${port}`, channelCredentials({ caFile: join(folder, "ca.crt") }));
     expect(await ask(trusting)).toBe("nobody");
     trusting.close();
@@ -70,7 +70,7 @@ describe("channelCredentials", () => {
     strange.close();
   });
 
-  it("sends the token of the file with each call, and reads it again after 10 s", async () => {
+  it("sends the token in the file with each call, and reads the file again after 10 s", async () => {
     const clock = new VirtualClock();
     const tokenFile = join(folder, "token");
     await writeFile(tokenFile, "one\n");
@@ -85,7 +85,7 @@ describe("channelCredentials", () => {
     client.close();
   });
 
-  it("fails the call when the token cannot be read, and recovers when it can", async () => {
+  it("fails the call while the token cannot be read", async () => {
     const tokenFile = join(folder, "token");
     const client = new Client(
       `127.0.0.1:${port}`,
@@ -99,9 +99,9 @@ describe("channelCredentials", () => {
     client.close();
   });
 
-  it("names every problem", () => {
+  it("reports every problem", () => {
     expect(() => channelCredentials({ tls: false, tokenFile: "/nowhere", certFile: "/no/cert" })).toThrow(
-      /certFile needs tls; tokenFile needs tls; certFile and keyFile need each other; \/no\/cert cannot be read/,
+      /certFile requires tls; tokenFile requires tls; certFile and keyFile require each other; \/no\/cert cannot be read/,
     );
   });
 });

@@ -1,75 +1,75 @@
 /**
- * TLS and tokens for a client. Certificates are read when the credentials are made: made within the consumer's `client` function
- * they are read anew for every connection. A token file is read anew as it gets old, as tokens rotate.
- * A token over an unencrypted connection is refused: anybody on the way could read it.
+ * TLS and tokens for a client. Certificates are read when the credentials are created. If the consumer's `client` function
+ * creates them, they are read again for every connection. A token file is read again every 10 s, because tokens rotate.
+ * A token without TLS is rejected, because anybody on the network could read it.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { CallCredentials, ChannelCredentials, Metadata } from "@grpc/grpc-js";
-import { asError, StreamError } from "../errors.ts";
-import { type Clock, systemClock } from "../platform.ts";
+import { type Clock, messageOf, systemClock } from "@tenure/base";
+import { StreamError } from "../errors.ts";
 
-/** A token that is older is read again before the next call. */
+/** A token that was read longer ago than this is read again before the next call. */
 const tokenAgeMs = 10_000;
 
 export interface AccessOptions {
-  /** False: no encryption. @default true */
+  /** `false` turns encryption off. @default true */
   readonly tls?: boolean;
-  /** The certificate authority of the server. @default those that Node trusts */
+  /** The certificate authority of the server. @default the authorities that Node trusts */
   readonly caFile?: string;
-  /** The certificate of this client, with `keyFile`. @default none */
+  /** The certificate of this client. Requires `keyFile`. @default none */
   readonly certFile?: string;
-  /** @default none */
+  /** The key of this client. Requires `certFile`. @default none */
   readonly keyFile?: string;
   /** Sent with each call as `authorization: Bearer …`. @default none */
   readonly tokenFile?: string;
-  /** @default the machine's */
+  /** For tests. @default the machine's clock */
   readonly clock?: Clock;
 }
 
-/** Credentials of a channel, to be given to the client. */
+/** Channel credentials for the constructor of a client. */
 export function channelCredentials(options: AccessOptions = {}): ChannelCredentials {
   const { tls = true, caFile, certFile, keyFile, tokenFile } = options;
   const problems: string[] = [];
   if (!tls) {
     const without = Object.entries({ caFile, certFile, keyFile, tokenFile }).filter(([, path]) => path);
-    for (const [name] of without) problems.push(`${name} needs tls`);
+    for (const [name] of without) problems.push(`${name} requires tls`);
   }
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    problems.push("certFile and keyFile need each other");
+    problems.push("certFile and keyFile require each other");
   }
   const [ca, cert, key] = [caFile, certFile, keyFile].map((path) => readOrReport(path, problems));
   if (problems.length > 0) {
-    throw new StreamError("InvalidOptions", `Cannot set up the credentials: ${problems.join("; ")}.`);
+    throw new StreamError("InvalidOptions", `Cannot create the credentials: ${problems.join("; ")}.`);
   }
   if (!tls) return ChannelCredentials.createInsecure();
   const channel = ChannelCredentials.createSsl(ca ?? null, key ?? null, cert ?? null);
   return tokenFile === undefined ? channel : channel.compose(tokenCredentials(tokenFile, options.clock));
 }
 
-/** Credentials of each call: the token of a file, as fresh as 10 s. */
+/** Call credentials: the token in a file, which is read again every 10 s. */
 export function tokenCredentials(path: string, clock: Clock = systemClock): CallCredentials {
   let token: string | undefined;
   let readMs = 0;
-  const fresh = async (): Promise<string> => {
-    if (token === undefined || clock.nowMs() - readMs >= tokenAgeMs) {
+  const currentToken = async (): Promise<string> => {
+    if (token === undefined || clock.now().monoMs - readMs >= tokenAgeMs) {
       token = (await readFile(path, "utf8")).trim();
-      readMs = clock.nowMs();
+      readMs = clock.now().monoMs;
       if (token === "") throw new Error("the file is empty");
     }
     return token;
   };
-  return CallCredentials.createFromMetadataGenerator((_call, answer) => {
-    fresh().then(
+  return CallCredentials.createFromMetadataGenerator((_call, callback) => {
+    currentToken().then(
       (bearer) => {
         const metadata = new Metadata();
         metadata.set("authorization", `Bearer ${bearer}`);
-        answer(null, metadata);
+        callback(null, metadata);
       },
       (cause) => {
         token = undefined;
-        const message = `Cannot read the token in ${path}: ${asError(cause).message}.`;
-        answer(new StreamError("TokenUnreadable", message, { cause }));
+        const message = `Cannot read the token in ${path}: ${messageOf(cause)}.`;
+        callback(new StreamError("TokenUnreadable", message, { cause }));
       },
     );
   });
@@ -80,7 +80,7 @@ function readOrReport(path: string | undefined, problems: string[]): Buffer | un
   try {
     return readFileSync(path);
   } catch (error) {
-    problems.push(`${path} cannot be read (${asError(error).message})`);
+    problems.push(`${path} cannot be read (${messageOf(error)})`);
     return undefined;
   }
 }

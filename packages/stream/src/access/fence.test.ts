@@ -8,7 +8,7 @@ it("is empty outside of tenure run", () => {
   expect(fenceMetadata().getMap()).toEqual({});
 });
 
-it("takes what it is told before what the environment says", () => {
+it("prefers the given values to the environment", () => {
   vi.stubEnv("TENURE_TOKEN", "1");
   vi.stubEnv("TENURE_IDENTITY", "a");
   vi.stubEnv("TENURE_ELECTION", "prod/orders");

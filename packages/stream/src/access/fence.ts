@@ -1,6 +1,6 @@
 /**
- * Who works, and by which right, in the metadata of every call: a service that remembers the highest token it saw can refuse a
- * process that has not noticed yet that it lost.
+ * The fencing token and the identity in the metadata of every call. A service that remembers the highest token can reject a
+ * process that has lost leadership and has not noticed yet.
  */
 import { Metadata } from "@grpc/grpc-js";
 import { environment } from "../platform.ts";
@@ -8,20 +8,20 @@ import { environment } from "../platform.ts";
 export interface Fence {
   /** The fencing token of the term. @default $TENURE_TOKEN */
   readonly token?: string | bigint | undefined;
-  /** @default $TENURE_IDENTITY */
+  /** The identity of the candidate. @default $TENURE_IDENTITY */
   readonly identity?: string | undefined;
-  /** @default $TENURE_ELECTION */
+  /** The name of the election. @default $TENURE_ELECTION */
   readonly election?: string | undefined;
 }
 
-/** The names under which a service finds them. */
+/** The names of the metadata keys. */
 export const fenceKeys = {
   token: "tenure-token",
   identity: "tenure-identity",
   election: "tenure-election",
 } as const;
 
-/** Metadata with what is known: outside of `tenure run` it is empty. */
+/** Metadata with the values that are known. Outside of `tenure run` it is empty by default. */
 export function fenceMetadata(fence: Fence = {}): Metadata {
   const metadata = new Metadata();
   const values = {

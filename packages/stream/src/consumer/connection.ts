@@ -1,26 +1,25 @@
 /**
- * The client of the moment. Every try to connect has a new one: a channel of grpc-js that failed tries again by a clock of its
- * own, from 1 s to 2 min, and would neither wait as long nor come back as soon as the back-off says.
+ * The current client. Every attempt to connect uses a new one, because a failed channel of grpc-js retries by its own back-off
+ * of 1 s to 2 min, which would interfere with the back-off of the consumer.
  */
-import { asError } from "../errors.ts";
-import { warn } from "../platform.ts";
-import { release } from "./release.ts";
+import { asError, warn } from "@tenure/base";
+import { closeClient } from "./close-client.ts";
 import type { ChannelOptions, GrpcClient } from "./server-stream.ts";
 
-/** What servers allow by default, and therefore the slowest pings that a server can ask for. */
+/** Servers allow one ping in this time by default, so no server requires fewer. */
 const mostKeepaliveMs = 300_000;
 
 export class Connection<Client extends GrpcClient> {
-  readonly #make: (channelOptions: ChannelOptions) => Client;
+  readonly #newClient: (channelOptions: ChannelOptions) => Client;
   readonly #keepaliveTimeoutMs: number;
   #keepaliveMs: number;
   #client: Client | undefined;
 
   constructor(
-    make: (channelOptions: ChannelOptions) => Client,
+    newClient: (channelOptions: ChannelOptions) => Client,
     keepalive: { readonly everyMs: number; readonly timeoutMs: number },
   ) {
-    this.#make = make;
+    this.#newClient = newClient;
     this.#keepaliveMs = keepalive.everyMs;
     this.#keepaliveTimeoutMs = keepalive.timeoutMs;
   }
@@ -29,24 +28,20 @@ export class Connection<Client extends GrpcClient> {
     return this.#client;
   }
 
-  get keepaliveMs(): number {
-    return this.#keepaliveMs;
-  }
-
-  /** Closes the client of before, if there is one, and makes another. Calls that are under way on the old one finish. */
+  /** Replaces the client with a new one. Calls in flight on the old one still complete. */
   renew(): Client {
     this.close();
-    this.#client = this.#make({
+    this.#client = this.#newClient({
       "grpc.keepalive_time_ms": this.#keepaliveMs,
       "grpc.keepalive_timeout_ms": this.#keepaliveTimeoutMs,
-      // A shared one would bring the back-off of some other channel that failed into this one.
+      // In a shared pool, the back-off of another failed channel would delay this one.
       "grpc.use_local_subchannel_pool": 1,
     });
     return this.#client;
   }
 
-  /** The server complained of too many pings: from the next connection on there are half as many. */
-  calm(): void {
+  /** The server reported too many pings: from the next connection on, send half as many. */
+  halvePings(): void {
     this.#keepaliveMs = Math.max(this.#keepaliveMs, Math.min(this.#keepaliveMs * 2, mostKeepaliveMs));
   }
 
@@ -55,7 +50,7 @@ export class Connection<Client extends GrpcClient> {
     this.#client = undefined;
     if (!client) return;
     try {
-      release(client);
+      closeClient(client);
     } catch (error) {
       warn(asError(error));
     }

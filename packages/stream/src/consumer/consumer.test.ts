@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { StreamError } from "../errors.ts";
 import { makeRig } from "../testing/rig.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { settle } from "../testing/settle.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 describe("StreamConsumer: messages", () => {
-  it("hands them out one by one, in order", async () => {
+  it("are processed one by one, in order", async () => {
     const { service, jobs, start } = makeRig();
     void start();
     await settle();
@@ -17,7 +17,7 @@ describe("StreamConsumer: messages", () => {
     expect(jobs.map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  it("has no more in flight than it may", async () => {
+  it("are in flight up to the concurrency limit", async () => {
     const { service, jobs, consumer, start } = makeRig({ concurrency: 3 });
     void start();
     await settle();
@@ -31,7 +31,7 @@ describe("StreamConsumer: messages", () => {
     expect(consumer.stats().cursor).toBe(2);
   });
 
-  it("leaves the rest unread, so that flow control holds the server", async () => {
+  it("stay unread while there is no room, so that flow control stops the server", async () => {
     const { service, start } = makeRig();
     void start();
     await settle();
@@ -42,7 +42,7 @@ describe("StreamConsumer: messages", () => {
     expect(service.stream.readableLength).toBeGreaterThan(0);
   });
 
-  it("works through thousands that a handler finishes at once without growing the stack", async () => {
+  it("do not grow the stack if the handler finishes thousands synchronously", async () => {
     const seen: number[] = [];
     const { service, consumer, start } = makeRig({ handle: ({ id }) => seen.push(id) });
     void start();
@@ -55,7 +55,7 @@ describe("StreamConsumer: messages", () => {
 });
 
 describe("StreamConsumer: a handler that throws", () => {
-  it("tries the message again after 1, 2, 4 s, and none behind it meanwhile", async () => {
+  it("gets the message again after 1, 2, 4 s, and no later message before that", async () => {
     const { clock, service, jobs, consumer, start } = makeRig();
     void start();
     await settle();
@@ -75,10 +75,10 @@ describe("StreamConsumer: a handler that throws", () => {
     expect(jobs.at(-1)?.id).toBe(2);
   });
 
-  it("is unhealthy from the third failure until the message is finished", async () => {
+  it("makes the consumer unhealthy from the third failure until the message is finished", async () => {
     const { clock, service, jobs, consumer, start } = makeRig();
-    const told: boolean[] = [];
-    consumer.on("health", ({ healthy }) => told.push(healthy));
+    const reported: boolean[] = [];
+    consumer.on("health", ({ healthy }) => reported.push(healthy));
     void start();
     await settle();
     service.stream.send(1);
@@ -93,10 +93,10 @@ describe("StreamConsumer: a handler that throws", () => {
     await clock.pass(4_000);
     await jobs.at(-1)?.finish();
     expect(consumer.health().healthy).toBe(true);
-    expect(told).toEqual([true, false, true]);
+    expect(reported).toEqual([true, false, true]);
   });
 
-  it("skips it where that is wanted, and says so", async () => {
+  it("skips the message if onHandlerError is skip", async () => {
     const failed: string[] = [];
     const { service, jobs, consumer, start } = makeRig({ onHandlerError: "skip" });
     consumer.on("handler-failed", ({ error, decision }) => failed.push(`${error.message}: ${decision}`));
@@ -110,7 +110,7 @@ describe("StreamConsumer: a handler that throws", () => {
     expect(consumer.stats()).toMatchObject({ cursor: 1, skipped: 1 });
   });
 
-  it("decides by the failure where a function is given", async () => {
+  it("lets a function decide", async () => {
     const { clock, service, jobs, consumer, start } = makeRig({
       onHandlerError: ({ failures }) => (failures < 2 ? "retry" : "skip"),
     });
@@ -124,7 +124,7 @@ describe("StreamConsumer: a handler that throws", () => {
     expect(consumer.stats()).toMatchObject({ cursor: 1, skipped: 1 });
   });
 
-  it("stops where that is wanted: the others in flight finish, and the cursor stays before it", async () => {
+  it("stops the consumer if onHandlerError is stop: other messages in flight finish, and the cursor stays before this one", async () => {
     const { service, jobs, consumer, start } = makeRig({ onHandlerError: "stop", concurrency: 2 });
     const outcome = start();
     await settle();
@@ -140,7 +140,7 @@ describe("StreamConsumer: a handler that throws", () => {
     expect(service.openClients).toBe(0);
   });
 
-  it("stops if the cursor of a message cannot be told: skipping it would leave a hole", async () => {
+  it("stops the consumer if the cursor function throws, because a skip would leave a gap", async () => {
     const { service, start } = makeRig({
       onHandlerError: "skip",
       cursor: () => {
@@ -154,16 +154,16 @@ describe("StreamConsumer: a handler that throws", () => {
   });
 });
 
-describe("StreamConsumer: use", () => {
-  it("names every problem of its options", () => {
+describe("StreamConsumer", () => {
+  it("reports every problem of its options", () => {
     const make = () =>
       makeRig({ concurrency: 0, drainTimeoutMs: 30_000, onEnd: "wait" as never, backOff: { jitter: 2 } });
     expect(make).toThrow(
-      /concurrency must be a whole number from 1: 0; backOff.jitter must be from 0 to 1: 2; drainTimeoutMs must be less than shutdownTimeoutMs.*30000 >= 20000; onEnd must be "reconnect" or "stop": "wait"/,
+      /concurrency must be a whole number of at least 1: 0; backOff.jitter must be from 0 to 1: 2; drainTimeoutMs must be less than shutdownTimeoutMs.*30000 >= 20000; onEnd must be "reconnect" or "stop": "wait"/,
     );
   });
 
-  it("cannot be started twice, nor after its end", async () => {
+  it("cannot start twice or after its end", async () => {
     const { consumer, start } = makeRig();
     const outcome = start();
     await settle();
@@ -174,7 +174,7 @@ describe("StreamConsumer: use", () => {
     await expect(consumer.connect()).rejects.toMatchObject({ code: "Misused" });
   });
 
-  it("carries the fencing token and the identity in its metadata", async () => {
+  it("sends the fencing token and the identity in its metadata", async () => {
     vi.stubEnv("TENURE_TOKEN", "4711");
     vi.stubEnv("TENURE_IDENTITY", "pod-a");
     const sent: unknown[] = [];
@@ -193,7 +193,7 @@ describe("StreamConsumer: use", () => {
     expect(sent).toEqual([fence, fence]);
   });
 
-  it("is not harmed by a listener that throws", async () => {
+  it("continues if a listener throws", async () => {
     const { service, jobs, consumer, start } = makeRig();
     consumer.on("phase", () => {
       throw new Error("mine");

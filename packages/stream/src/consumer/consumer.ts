@@ -1,40 +1,48 @@
 /**
- * Consumes a gRPC server stream: connects, hands each message to the handler, reconnects when the stream breaks and goes on
- * behind the last finished message, and shuts down without leaving a message half done.
+ * Consumes a gRPC server stream: connects, passes each message to the handler, reconnects when the stream breaks and resumes
+ * after the last finished message, and shuts down without leaving a message half done.
  *
- * Guarantees: at most `concurrency` messages are in flight; the cursor never moves over an unfinished one; a new stream is opened
- * only when everything of the old one is settled, so that a reconnect by itself processes nothing twice.
- * Does not promise exactly once: what was in flight at a crash is delivered again. The token in the metadata lets the service
- * refuse whoever lost the right to work meanwhile.
+ * At most `concurrency` messages are in flight. The cursor never moves past an unfinished message. A new stream is opened only
+ * when all messages of the old one are settled, so that a reconnect by itself processes no message twice.
+ * It does not guarantee exactly-once: messages in flight at a crash are delivered again. The fencing token in the metadata lets
+ * the service reject a worker that has lost leadership.
  */
+import {
+  after,
+  asError,
+  Backoff,
+  type Clock,
+  Emitter,
+  onAbort,
+  systemClock,
+  systemRandom,
+  warn,
+} from "@tenure/base";
 import { fenceMetadata } from "../access/fence.ts";
-import { Emitter } from "../emitter.ts";
-import { asError, StreamError } from "../errors.ts";
-import type { ConsumerEvents, Health, Phase, ShutdownReport } from "../events.ts";
+import { StreamError } from "../errors.ts";
+import type { ConsumerEvents, ConsumerPhase, ShutdownReport, StreamHealth } from "../events.ts";
 import { type CheckedOptions, type ConsumerOptions, checkOptions, type HandlerContext } from "../options.ts";
-import { type Clock, systemClock, systemRandom } from "../platform.ts";
-import { BackOff } from "./back-off.ts";
-import { close } from "./closing.ts";
 import { Connection } from "./connection.ts";
 import { Deadline } from "./deadline.ts";
 import { Deliveries, type HandlerFailure } from "./deliveries.ts";
+import { drainAndClose } from "./drain-and-close.ts";
 import { HealthWatch } from "./health-watch.ts";
-import { reach } from "./reach.ts";
-import { Reading, type StreamEnd } from "./reading.ts";
 import type { GrpcClient } from "./server-stream.ts";
-import { brokenBy, complainsOfPings } from "./status.ts";
+import { reportsTooManyPings, streamBroken } from "./stream-broken.ts";
+import { type StreamEnd, StreamReader } from "./stream-reader.ts";
+import { waitForReady } from "./wait-for-ready.ts";
 
-/** The part of a shutdown that may be spent on draining, where less time is given than usual. */
+/** The part of a shutdown that draining may take if the caller gives less time than configured. */
 const drainShare = 0.75;
 
-export interface Stats<Cursor> {
+export interface ConsumerStats<Cursor> {
   readonly inFlight: number;
-  /** Skipped ones included. */
+  /** Includes skipped messages. */
   readonly finished: number;
   readonly skipped: number;
-  /** How often a stream was opened. */
+  /** How many streams were opened. */
   readonly streams: number;
-  /** Of the last message that is finished together with all before it. */
+  /** The cursor of the last message that is finished together with all messages before it. */
   readonly cursor: Cursor | undefined;
 }
 
@@ -42,20 +50,20 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
   readonly #options: ConsumerOptions<Client, Message, Cursor>;
   readonly #checked: CheckedOptions;
   readonly #clock: Clock;
-  readonly #events = new Emitter<ConsumerEvents<Message>>();
+  readonly #events = new Emitter<ConsumerEvents<Message>>((error) => warn(asError(error)));
   readonly #connection: Connection<Client>;
   readonly #deliveries: Deliveries<Message, Cursor>;
-  readonly #backOff: BackOff;
+  readonly #backoff: Backoff;
   readonly #health: HealthWatch;
-  readonly #giveUp = new AbortController();
+  readonly #handlersAbort = new AbortController();
   readonly #context: HandlerContext<Client>;
-  #phase: Phase = "idle";
-  #reading: Reading<Message> | undefined;
+  #phase: ConsumerPhase = "idle";
+  #reader: StreamReader<Message> | undefined;
   #isConnected = false;
   #isStarted = false;
   #streams = 0;
   #failure: StreamError | undefined;
-  /** Ends what the consumer waits for at the moment: a connection or the back-off. */
+  /** Ends the current wait for a connection or a back-off. */
   #interrupt: () => void = () => {};
   #closing: { readonly deadline: Deadline; readonly report: Promise<ShutdownReport> } | undefined;
 
@@ -66,8 +74,8 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     this.#checked = checked;
     this.#clock = options.clock ?? systemClock;
     this.#connection = new Connection(options.client, checked.keepalive);
-    this.#backOff = new BackOff(checked.backOff, random);
-    this.#context = this.#makeContext();
+    this.#backoff = new Backoff(checked.backOff, random);
+    this.#context = this.#newContext();
     const { handle, onHandlerError = "retry" } = options;
     this.#deliveries = new Deliveries<Message, Cursor>({
       handle: (message) => handle(message, this.#context),
@@ -82,7 +90,7 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
         this.#events.emit("handler-failed", { ...failure, decision });
         this.#health.review();
       },
-      onSettled: () => this.#settled(),
+      onSettled: () => this.#messageSettled(),
       onStop: (failure) => this.#handlerStopped(failure),
     });
     this.#health = new HealthWatch({
@@ -95,22 +103,21 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     });
   }
 
-  get phase(): Phase {
+  get phase(): ConsumerPhase {
     return this.#phase;
   }
 
-  /** Healthy: it does its work, or is about to. A stream that is down for `unhealthyAfterMs`, and a message that fails again
-   * and again, are not. */
-  health(): Health {
+  /** Unhealthy if the stream is down for `unhealthyAfterMs`, a message fails three times in a row, or the consumer failed. */
+  health(): StreamHealth {
     return this.#health.now();
   }
 
-  stats(): Stats<Cursor> {
+  stats(): ConsumerStats<Cursor> {
     const { inFlight, finished, skipped, cursor } = this.#deliveries;
     return { inFlight, finished, skipped, streams: this.#streams, cursor };
   }
 
-  /** Listens. The result ends it. */
+  /** Adds a listener. The returned function removes it. */
   on<Name extends keyof ConsumerEvents<Message>>(
     name: Name,
     listener: (event: ConsumerEvents<Message>[Name]) => void,
@@ -118,73 +125,72 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     return this.#events.on(name, listener);
   }
 
-  /** Resolves when the connection stands; tries again by the back-off until then. `start` connects by itself if need be. */
+  /** Resolves when the consumer is connected. Failed attempts are retried. Optional: `start` connects if necessary. */
   async connect({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     if (this.#phase !== "idle") throw this.#misused("connect");
     if (this.#isConnected) return;
-    const endMs = this.#clock.nowMs() + timeoutMs;
+    const endMs = this.#nowMs() + timeoutMs;
     this.#enter("connecting");
     for (;;) {
-      const leftMs = endMs - this.#clock.nowMs();
+      const leftMs = endMs - this.#nowMs();
       try {
-        await this.#reach(this.#connection.renew(), Math.min(leftMs, this.#checked.connectTimeoutMs));
+        await this.#waitForReady(this.#connection.renew(), Math.min(leftMs, this.#checked.connectTimeoutMs));
         if (this.#closing) throw this.#misused("connect");
         this.#isConnected = true;
-        this.#backOff.reset();
+        this.#backoff.reset();
         this.#enter("idle");
         return;
       } catch (error) {
         const cause = asError(error);
         this.#connection.close();
         if (this.#closing) throw this.#misused("connect");
-        const retryInMs = this.#backOff.next();
-        if (this.#clock.nowMs() + retryInMs >= endMs) {
-          this.#backOff.reset();
+        const retryInMs = this.#backoff.next();
+        if (this.#nowMs() + retryInMs >= endMs) {
+          this.#backoff.reset();
           this.#enter("idle");
           throw new StreamError(
             "Unreachable",
-            `Cannot reach the server within ${timeoutMs} ms: ${cause.message}.`,
+            `Cannot connect to the server within ${timeoutMs} ms: ${cause.message}.`,
             { cause },
           );
         }
         const broken = new StreamError("StreamBroken", `Cannot connect: ${cause.message}.`, { cause });
-        this.#events.emit("broken", { error: broken, retryInMs, tries: this.#backOff.tries });
+        this.#events.emit("broken", { error: broken, retryInMs, tries: this.#backoff.failures });
         await this.#pause(retryInMs);
       }
     }
   }
 
   /**
-   * Consumes until it is shut down, by `shutdown` or by the signal: then it resolves. Also resolves when the server ended the
-   * stream and `onEnd` is "stop". Rejects when it stopped by a failure; what was in flight has settled by then.
+   * Consumes until `shutdown` is called or the signal aborts, then resolves. Also resolves when the server ends the stream and
+   * `onEnd` is "stop". Rejects if the consumer stopped because of a failure. The shutdown is complete when it settles.
    */
   async start({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     if (this.#isStarted || this.#phase !== "idle") throw this.#misused("start");
     this.#isStarted = true;
-    const onAbort = () => void this.shutdown();
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) void this.shutdown();
+    const offAbort = signal && onAbort(signal, () => void this.shutdown());
     try {
-      await this.#serve();
+      await this.#consume();
     } finally {
-      signal?.removeEventListener("abort", onAbort);
+      offAbort?.();
       await this.shutdown();
     }
     if (this.#failure) throw this.#failure;
   }
 
   /**
-   * Takes no more messages, finishes those in flight, ends the stream, closes the connection. Always resolves in time and says how
-   * it went. Called again, it only shortens the time; 0 ends everything at once.
+   * Takes no more messages, finishes those in flight, ends the stream, closes the connection. Always resolves within the time
+   * limit, with a report. Another call can only shorten the time; 0 ends everything at once.
    */
   shutdown(timeoutMs = this.#checked.shutdownTimeoutMs): Promise<ShutdownReport> {
     const drainMs = Math.max(0, Math.min(this.#checked.drainTimeoutMs, timeoutMs * drainShare));
     if (this.#closing) {
-      this.#closing.deadline.hasten(drainMs);
+      this.#closing.deadline.shorten(drainMs);
       return this.#closing.report;
     }
-    // At once: whoever calls may be a handler that is about to make room for another message.
-    this.#reading?.hold();
+    // At once: the caller may be a handler that is about to make room for another message.
+    this.#reader?.stop();
     const deadline = new Deadline(this.#clock, drainMs);
     const report = this.#close(deadline);
     this.#closing = { deadline, report };
@@ -192,17 +198,17 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
   }
 
   async #close(deadline: Deadline): Promise<ShutdownReport> {
-    // What is called back from here must find #closing set.
+    // Callbacks from here need #closing to be set.
     await undefined;
     this.#enter("draining");
     this.#interrupt();
     const { onDrain } = this.#options;
-    const report = await close({
+    const report = await drainAndClose({
       deliveries: this.#deliveries,
-      reading: this.#reading,
+      reader: this.#reader,
       deadline,
-      onDrain: onDrain && (() => onDrain({ ...this.#contextNow(), cursor: this.#deliveries.cursor })),
-      giveUp: () => this.#giveUp.abort(new StreamError("Misused", "The drain time is over.")),
+      onDrain: onDrain && (() => onDrain({ ...this.#currentContext(), cursor: this.#deliveries.cursor })),
+      abortHandlers: () => this.#handlersAbort.abort(new StreamError("Misused", "The drain time is over.")),
       closeConnection: () => this.#connection.close(),
     });
     this.#enter("closed");
@@ -211,18 +217,18 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     return report;
   }
 
-  async #serve(): Promise<void> {
+  async #consume(): Promise<void> {
     while (!this.#closing) {
       const finishedBefore = this.#deliveries.finished;
-      const { error, openMs } = await this.#serveOnce();
-      // Whatever is in flight was delivered by the old stream; the cursor is exact only when it has settled.
-      if (!this.#closing) await this.#deliveries.idle();
+      const { error, openMs } = await this.#consumeStream();
+      // The old stream delivered the messages in flight. The cursor is exact only when they are settled.
+      if (!this.#closing) await this.#deliveries.whenIdle();
       if (this.#closing) return;
-      // Nobody needs it any more, and a channel that failed would go on trying by itself.
+      // A failed channel would keep retrying by itself.
       this.#connection.close();
       if (!error && (this.#options.onEnd ?? "reconnect") === "stop") return;
-      if (complainsOfPings(error)) this.#connection.calm();
-      const broken = brokenBy(error);
+      if (reportsTooManyPings(error)) this.#connection.halvePings();
+      const broken = streamBroken(error);
       if (broken.status !== undefined && this.#options.stopOn?.includes(broken.status)) {
         this.#failure = new StreamError("Refused", `The server refused the stream: ${broken.message}`, {
           cause: broken,
@@ -230,56 +236,56 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
         });
         return;
       }
-      this.#reading = undefined;
-      if (this.#deliveries.finished > finishedBefore || openMs >= this.#checked.stableMs)
-        this.#backOff.reset();
-      const retryInMs = this.#backOff.next();
+      this.#reader = undefined;
+      const hasWorked = this.#deliveries.finished > finishedBefore || openMs >= this.#checked.stableMs;
+      if (hasWorked) this.#backoff.reset();
+      const retryInMs = this.#backoff.next();
       this.#enter("waiting");
-      this.#events.emit("broken", { error: broken, retryInMs, tries: this.#backOff.tries });
+      this.#events.emit("broken", { error: broken, retryInMs, tries: this.#backoff.failures });
       await this.#pause(retryInMs);
     }
   }
 
-  /** One stream, from its opening to its end. */
-  async #serveOnce(): Promise<StreamEnd & { readonly openMs: number }> {
+  /** Opens one stream and waits for its end. */
+  async #consumeStream(): Promise<StreamEnd & { readonly openMs: number }> {
     const isConnected = this.#isConnected;
     this.#isConnected = false;
     this.#enter("connecting");
     let openedMs: number | undefined;
-    let reading: Reading<Message>;
+    let reader: StreamReader<Message>;
     try {
       const current = isConnected ? this.#connection.client : undefined;
       const client = current ?? this.#connection.renew();
       const { metadata } = this.#context;
       const stream = this.#options.open(client, { cursor: this.#deliveries.cursor, metadata });
       this.#streams++;
-      reading = new Reading(stream, this.#deliveries);
-      this.#reading = reading;
-      this.#reach(client, this.#checked.connectTimeoutMs).then(
+      reader = new StreamReader(stream, this.#deliveries);
+      this.#reader = reader;
+      this.#waitForReady(client, this.#checked.connectTimeoutMs).then(
         () => {
-          if (reading.isEnded || this.#closing) return;
-          openedMs = this.#clock.nowMs();
+          if (reader.isEnded || this.#closing) return;
+          openedMs = this.#nowMs();
           this.#enter("streaming");
         },
-        (error) => reading.cancel(error),
+        (error) => reader.cancel(error),
       );
     } catch (thrown) {
       return { error: asError(thrown), openMs: 0 };
     }
-    const end = await reading.ended;
+    const end = await reader.ended;
     this.#interrupt();
-    return { ...end, openMs: openedMs === undefined ? 0 : this.#clock.nowMs() - openedMs };
+    return { ...end, openMs: openedMs === undefined ? 0 : this.#nowMs() - openedMs };
   }
 
-  async #reach(client: Client, timeoutMs: number): Promise<void> {
-    const reaching = reach(client, this.#clock, timeoutMs);
-    this.#interrupt = () => reaching.cancel();
-    await reaching.done;
+  async #waitForReady(client: Client, timeoutMs: number): Promise<void> {
+    const wait = waitForReady(client, this.#clock, timeoutMs);
+    this.#interrupt = () => wait.cancel();
+    await wait.done;
   }
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(ms, resolve);
+      const cancel = after(this.#clock, ms, resolve);
       this.#interrupt = () => {
         cancel();
         resolve();
@@ -287,23 +293,27 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     });
   }
 
-  #settled(): void {
-    this.#reading?.pump();
-    this.#health.recovered();
+  #messageSettled(): void {
+    this.#reader?.pump();
+    this.#health.messageSettled();
   }
 
   #handlerStopped({ error }: HandlerFailure<Message>): void {
     this.#failure ??= new StreamError(
       "HandlerFailed",
-      `The consumer stopped as its handler threw: ${error.message}`,
+      `The consumer stopped because its handler threw: ${error.message}`,
       { cause: error },
     );
     void this.shutdown();
   }
 
-  #enter(phase: Phase): void {
+  #nowMs(): number {
+    return this.#clock.now().monoMs;
+  }
+
+  #enter(phase: ConsumerPhase): void {
     if (this.#phase === phase || this.#phase === "closed") return;
-    // While it closes, whatever else ends has nothing to say.
+    // During a shutdown, only these two phases follow.
     if (this.#closing && phase !== "draining" && phase !== "closed") return;
     this.#phase = phase;
     this.#events.emit("phase", { phase });
@@ -312,22 +322,22 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
 
   #misused(call: string): StreamError {
     const state = this.#closing ? "it was shut down" : `it is ${this.#phase}`;
-    return new StreamError("Misused", `Cannot ${call} the consumer as ${state}: make a new one.`);
+    return new StreamError("Misused", `Cannot ${call} the consumer because ${state}. Create a new one.`);
   }
 
-  #makeContext(): HandlerContext<Client> {
+  #newContext(): HandlerContext<Client> {
     const connection = this.#connection;
     return {
       get client(): Client {
         if (connection.client) return connection.client;
-        throw new StreamError("Misused", "There is no client any more as the consumer was shut down.");
+        throw new StreamError("Misused", "There is no client, because the consumer was shut down.");
       },
       metadata: fenceMetadata(this.#options.fence),
-      signal: this.#giveUp.signal,
+      signal: this.#handlersAbort.signal,
     };
   }
 
-  #contextNow(): HandlerContext<Client> {
+  #currentContext(): HandlerContext<Client> {
     const { client, metadata, signal } = this.#context;
     return { client, metadata, signal };
   }

@@ -1,5 +1,5 @@
-/** A moment that can be moved nearer, and something to wait for until then. */
-import type { Clock } from "../platform.ts";
+/** A point in time that can only be moved closer. */
+import { after, type Clock } from "@tenure/base";
 
 export class Deadline {
   readonly #clock: Clock;
@@ -13,23 +13,19 @@ export class Deadline {
     this.#passed = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    this.hasten(inMs);
+    this.shorten(inMs);
   }
 
-  get isPassed(): boolean {
-    return this.#clock.nowMs() >= this.#atMs;
-  }
-
-  /** Moves it, if that is nearer. */
-  hasten(inMs: number): void {
-    const atMs = this.#clock.nowMs() + inMs;
+  /** Moves the deadline, unless that would make it later. */
+  shorten(inMs: number): void {
+    const atMs = this.#clock.now().monoMs + inMs;
     if (atMs >= this.#atMs) return;
     this.#atMs = atMs;
     this.#cancel();
-    this.#cancel = this.#clock.after(inMs, this.#resolve);
+    this.#cancel = after(this.#clock, inMs, this.#resolve);
   }
 
-  /** Waits for it, but not longer than this. */
+  /** Waits for the promise, but no longer than until the deadline. */
   async within(promise: Promise<unknown>): Promise<void> {
     await Promise.race([promise, this.#passed]);
   }

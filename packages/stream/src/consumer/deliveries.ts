@@ -1,34 +1,32 @@
 /**
- * The messages in flight: each is handed to the handler, and again if that throws and it should be. At most `concurrency` at a
- * time; whoever reads asks `hasRoom` first and is called back when there is room again.
- * Does not promise that a handler stops: one that hangs is abandoned by `abandon`, and its message counts as unfinished.
+ * The messages in flight. Each is passed to the handler, and again if the handler throws and the decision is to retry. At most
+ * `concurrency` are in flight; the reader checks `hasRoom` first, and `onSettled` reports that there is room again.
+ * A handler that hangs cannot be stopped: `abandon` stops waiting for it, and its message counts as unfinished.
  */
-import { asError } from "../errors.ts";
-import type { Clock } from "../platform.ts";
-import { BackOff, type BackOffOptions } from "./back-off.ts";
+import { after, asError, Backoff, type BackoffPolicy, type Clock } from "@tenure/base";
 import { Progress, type Step } from "./progress.ts";
 
-/** What to do with a message whose handler threw. */
+/** What to do when the handler threw for a message. */
 export type Decision = "retry" | "skip" | "stop";
 
 export interface HandlerFailure<Message> {
   readonly error: Error;
   readonly message: Message;
-  /** How often the handler threw for this message, this time included. */
+  /** How many times the handler has thrown for this message, including this time. */
   readonly failures: number;
 }
 
-export interface DeliveryParts<Message, Cursor> {
+interface DeliveriesOptions<Message, Cursor> {
   readonly handle: (message: Message) => unknown;
   readonly cursorOf: ((message: Message) => Cursor) | undefined;
   readonly resumeFrom: Cursor | undefined;
   readonly concurrency: number;
   readonly decide: (failure: HandlerFailure<Message>) => Decision;
-  readonly backOff: BackOffOptions;
+  readonly backOff: BackoffPolicy;
   readonly clock: Clock;
   readonly random: () => number;
   readonly onFailure: (failure: HandlerFailure<Message>, decision: Decision) => void;
-  /** One more is finished, skipped or given up. */
+  /** A message was finished, skipped or given up. */
   readonly onSettled: () => void;
   /** The handler threw, and the decision was to stop. */
   readonly onStop: (failure: HandlerFailure<Message>) => void;
@@ -38,29 +36,29 @@ interface Delivery<Message, Cursor> {
   readonly message: Message;
   step: Step<Cursor> | undefined;
   failures: number;
-  backOff?: BackOff;
-  /** Set while it waits for its next try. */
+  backoff?: Backoff;
+  /** Set while the message waits for its next attempt. */
   cancelWait?: (() => void) | undefined;
 }
 
 export class Deliveries<Message, Cursor> {
-  /** How many are finished, skipped ones included. */
+  /** The number of finished messages, including skipped ones. */
   finished = 0;
   skipped = 0;
-  /** How many were given up as their handler threw: neither finished nor in flight any more. */
+  /** The number of messages that are no longer in flight and not finished, because the handler threw. */
   givenUp = 0;
-  readonly #parts: DeliveryParts<Message, Cursor>;
+  readonly #options: DeliveriesOptions<Message, Cursor>;
   readonly #progress: Progress<Cursor>;
-  /** Those in flight whose handler threw at least once. */
+  /** Messages in flight for which the handler threw at least once. */
   readonly #failing = new Set<Delivery<Message, Cursor>>();
   #inFlight = 0;
   #isDraining = false;
   #isAbandoned = false;
   readonly #onIdle: (() => void)[] = [];
 
-  constructor(parts: DeliveryParts<Message, Cursor>) {
-    this.#parts = parts;
-    this.#progress = new Progress(parts.resumeFrom);
+  constructor(options: DeliveriesOptions<Message, Cursor>) {
+    this.#options = options;
+    this.#progress = new Progress(options.resumeFrom);
   }
 
   get inFlight(): number {
@@ -72,28 +70,28 @@ export class Deliveries<Message, Cursor> {
   }
 
   get hasRoom(): boolean {
-    return this.#inFlight < this.#parts.concurrency;
+    return this.#inFlight < this.#options.concurrency;
   }
 
-  /** The most often that the handler threw for one of the messages in flight. */
+  /** How many times the handler threw for the message in flight with the most failures. */
   get failures(): number {
     let most = 0;
     for (const { failures } of this.#failing) most = Math.max(most, failures);
     return most;
   }
 
-  take(message: Message): void {
+  deliver(message: Message): void {
     this.#inFlight++;
     this.#try({ message, step: undefined, failures: 0 });
   }
 
-  /** Resolves when nothing is in flight any more, or all of it was abandoned. */
-  idle(): Promise<void> {
+  /** Resolves when no message is in flight, or when all are abandoned. */
+  whenIdle(): Promise<void> {
     if (this.#inFlight === 0 || this.#isAbandoned) return Promise.resolve();
     return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** From now on a message whose handler throws is given up: it was not finished, so it is delivered again some day. */
+  /** From now on, gives up a message when its handler throws. It is unfinished, so a later stream delivers it again. */
   drain(): void {
     this.#isDraining = true;
     for (const delivery of [...this.#failing]) {
@@ -103,15 +101,15 @@ export class Deliveries<Message, Cursor> {
     }
   }
 
-  /** Nobody waits any longer for what is in flight. */
+  /** Stops waiting for the messages in flight. */
   abandon(): void {
     this.drain();
     this.#isAbandoned = true;
-    this.#tellIdle();
+    this.#resolveIdle();
   }
 
   #try(delivery: Delivery<Message, Cursor>): void {
-    const { handle, cursorOf } = this.#parts;
+    const { handle, cursorOf } = this.#options;
     let result: unknown;
     try {
       delivery.step ??= this.#progress.begin(cursorOf?.(delivery.message));
@@ -144,23 +142,23 @@ export class Deliveries<Message, Cursor> {
       this.#giveUp(delivery);
       return;
     }
-    // Without a step its cursor is not known, and skipping it would leave a hole that nobody sees.
+    // Without a step the cursor is unknown, and skipping the message would leave a gap.
     const decision = delivery.step ? this.#decide(failure) : "stop";
-    this.#parts.onFailure(failure, decision);
+    this.#options.onFailure(failure, decision);
     if (decision === "retry") {
       this.#retry(delivery);
     } else if (decision === "skip") {
       this.skipped++;
       this.#done(delivery);
     } else {
-      this.#parts.onStop(failure);
+      this.#options.onStop(failure);
       this.#giveUp(delivery);
     }
   }
 
   #decide(failure: HandlerFailure<Message>): Decision {
     try {
-      const decision = this.#parts.decide(failure);
+      const decision = this.#options.decide(failure);
       return decision === "retry" || decision === "skip" ? decision : "stop";
     } catch {
       return "stop";
@@ -168,9 +166,9 @@ export class Deliveries<Message, Cursor> {
   }
 
   #retry(delivery: Delivery<Message, Cursor>): void {
-    const { backOff, random, clock } = this.#parts;
-    delivery.backOff ??= new BackOff(backOff, random);
-    delivery.cancelWait = clock.after(delivery.backOff.next(), () => {
+    const { backOff, random, clock } = this.#options;
+    delivery.backoff ??= new Backoff(backOff, random);
+    delivery.cancelWait = after(clock, delivery.backoff.next(), () => {
       delivery.cancelWait = undefined;
       this.#try(delivery);
     });
@@ -184,12 +182,11 @@ export class Deliveries<Message, Cursor> {
   #settle(delivery: Delivery<Message, Cursor>): void {
     if (delivery.failures > 0) this.#failing.delete(delivery);
     this.#inFlight--;
-    if (this.#inFlight === 0) this.#tellIdle();
-    this.#parts.onSettled();
+    if (this.#inFlight === 0) this.#resolveIdle();
+    this.#options.onSettled();
   }
 
-  #tellIdle(): void {
-    if (this.#onIdle.length === 0) return;
+  #resolveIdle(): void {
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

@@ -1,73 +1,73 @@
-/** Whether the consumer is well: says so when asked, and tells when it changes, also if it changes only by time passing. */
+/** Decides whether the consumer is healthy, and reports changes, including those that only the passing of time causes. */
+import { after, type Clock } from "@tenure/base";
 import type { StreamError } from "../errors.ts";
-import type { Health, Phase } from "../events.ts";
-import type { Clock } from "../platform.ts";
+import type { ConsumerPhase, StreamHealth } from "../events.ts";
 
-/** A message that failed so often in a row is no accident any more. */
-const failuresToWorry = 3;
+/** The consumer is unhealthy when a message has failed this many times in a row. */
+const unhealthyFailures = 3;
 
-export interface HealthParts {
+interface HealthWatchOptions {
   readonly clock: Clock;
   readonly unhealthyAfterMs: number;
-  readonly phase: () => Phase;
-  /** How often the worst message has failed. */
+  readonly phase: () => ConsumerPhase;
+  /** How many times the message with the most failures has failed. */
   readonly failures: () => number;
   readonly failure: () => StreamError | undefined;
-  readonly onChange: (health: Health) => void;
+  readonly onChange: (health: StreamHealth) => void;
 }
 
 export class HealthWatch {
-  readonly #parts: HealthParts;
+  readonly #options: HealthWatchOptions;
   #downSinceMs: number | undefined;
   #cancelTimer: () => void = () => {};
   #last = { healthy: true, ready: false };
 
-  constructor(parts: HealthParts) {
-    this.#parts = parts;
+  constructor(options: HealthWatchOptions) {
+    this.#options = options;
   }
 
-  now(): Health {
-    const { phase, failures, failure, clock, unhealthyAfterMs } = this.#parts;
+  now(): StreamHealth {
+    const { phase, failures, failure, clock, unhealthyAfterMs } = this.#options;
     const ready = phase() === "streaming";
     const failed = failure();
     if (failed) return { healthy: false, ready, message: failed.message };
-    const downMs = this.#downSinceMs === undefined ? 0 : clock.nowMs() - this.#downSinceMs;
+    const downMs = this.#downSinceMs === undefined ? 0 : clock.now().monoMs - this.#downSinceMs;
     if (downMs >= unhealthyAfterMs) {
       return { healthy: false, ready, message: `no stream for ${Math.round(downMs / 1_000)} s` };
     }
-    if (failures() >= failuresToWorry) {
+    if (failures() >= unhealthyFailures) {
       return { healthy: false, ready, message: `a message failed ${failures()} times in a row` };
     }
     return { healthy: true, ready, message: phase() };
   }
 
-  /** To be called when something happened that matters to it. */
+  /** Call it when the phase has changed or the handler has failed. */
   review(): void {
-    const phase = this.#parts.phase();
-    const isDown = phase === "connecting" || phase === "waiting";
+    const { phase, clock, unhealthyAfterMs } = this.#options;
+    const isDown = phase() === "connecting" || phase() === "waiting";
     if (!isDown) {
       this.#downSinceMs = undefined;
       this.#cancelTimer();
     } else if (this.#downSinceMs === undefined) {
-      this.#downSinceMs = this.#parts.clock.nowMs();
-      this.#cancelTimer = this.#parts.clock.after(this.#parts.unhealthyAfterMs, () => this.#tell());
+      this.#downSinceMs = clock.now().monoMs;
+      this.#cancelTimer = after(clock, unhealthyAfterMs, () => this.#reportChange());
     }
-    this.#tell();
+    this.#reportChange();
   }
 
-  /** A message is settled: cheap, as it is called for every one. */
-  recovered(): void {
-    if (!this.#last.healthy) this.#tell();
+  /** Call it when a message is settled. It is cheap, because that happens for every message. */
+  messageSettled(): void {
+    if (!this.#last.healthy) this.#reportChange();
   }
 
   close(): void {
     this.#cancelTimer();
   }
 
-  #tell(): void {
+  #reportChange(): void {
     const health = this.now();
     if (health.healthy === this.#last.healthy && health.ready === this.#last.ready) return;
     this.#last = { healthy: health.healthy, ready: health.ready };
-    this.#parts.onChange(health);
+    this.#options.onChange(health);
   }
 }

@@ -3,15 +3,15 @@ import { describe, expect, it } from "vitest";
 import { Progress } from "./progress.ts";
 
 describe("Progress", () => {
-  it("starts where it is told to", () => {
+  it("starts at the given cursor", () => {
     expect(new Progress(7).cursor).toBe(7);
     expect(new Progress<number>(undefined).cursor).toBeUndefined();
   });
 
-  it("does not move over a message that is not finished", () => {
+  it("does not move past an unfinished message", () => {
     const progress = new Progress<number>(undefined);
     const [one, two, three] = [1, 2, 3].map((cursor) => progress.begin(cursor));
-    if (!one || !two || !three) throw new Error("three were begun");
+    if (!one || !two || !three) throw new Error("three steps were started");
     progress.finish(two);
     expect(progress.cursor).toBeUndefined();
     progress.finish(one);
@@ -20,7 +20,7 @@ describe("Progress", () => {
     expect(progress.cursor).toBe(3);
   });
 
-  it("is the longest finished prefix, in whatever order they finish", () => {
+  it("is the end of the longest finished prefix, in whatever order messages finish", () => {
     const order = fc.integer({ min: 1, max: 30 }).chain((count) =>
       fc.shuffledSubarray(
         Array.from({ length: count }, (_, index) => index + 1),

@@ -1,7 +1,7 @@
 /**
- * How far the work has come. Messages may finish in any order; the cursor moves only over those that have none unfinished
- * before them, so that resuming from it never leaves one out.
- * Does not promise that none is processed twice: those behind the first unfinished one are delivered again after a crash.
+ * How far the work has progressed. Messages may finish in any order. The cursor moves past a message only when all messages
+ * before it are finished too, so that resuming from the cursor never skips one. It does not prevent that a message is processed
+ * twice: after a crash, the messages behind the first unfinished one are delivered again.
  */
 export interface Step<Cursor> {
   readonly cursor: Cursor | undefined;
@@ -16,7 +16,7 @@ export class Progress<Cursor> {
     this.#cursor = cursor;
   }
 
-  /** Of the last message that is finished together with all before it. */
+  /** The cursor of the last message that is finished together with all messages before it. */
   get cursor(): Cursor | undefined {
     return this.#cursor;
   }

@@ -1,15 +1,15 @@
-/** The little of grpc-js that this package needs to see, so that any client fits, and a test can stand in for one. */
+/** The part of grpc-js that this package uses, so that any client fits and a test can replace it. */
 import type { ChannelOptions } from "@grpc/grpc-js";
 
-/** What a call of a server-streaming method returns: a `ClientReadableStream<Message>` of grpc-js. */
+/** The result of calling a server-streaming method: a `ClientReadableStream<Message>` of grpc-js. */
 export interface ServerStream<Message> {
-  /** A message, or null. Its type is told by `deserialize`: here grpc-js has it as anything. */
+  /** A message, or null. grpc-js types it as any; `deserialize` has the real type. */
   read(size?: number): unknown;
   readonly deserialize?: (bytes: Buffer) => Message;
   pause(): unknown;
   resume(): unknown;
   cancel(): void;
-  /** "data", "end", "close", "error" and "status" are listened to. */
+  /** The consumer listens to "data", "end", "close", "error" and "status". */
   on(event: string, listener: (...values: never[]) => void): unknown;
 }
 
@@ -18,7 +18,7 @@ export interface Channel {
   watchConnectivityState(current: number, deadline: Date | number, callback: (error?: Error) => void): void;
 }
 
-/** Any client of grpc-js: generated, or made by `loadPackageDefinition`. */
+/** Any client of grpc-js: generated, or from `loadPackageDefinition`. */
 export interface GrpcClient {
   close(): void;
   getChannel(): Channel;

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { decodeRequest, decodeResponse, encodeRequest, encodeResponse, servingStatus } from "./codec.ts";
 
 describe("the messages of grpc.health.v1", () => {
-  it("are the bytes of protobuf", () => {
+  it("are encoded as protobuf", () => {
     expect(encodeRequest({ service: "" })).toEqual(Buffer.alloc(0));
     expect(encodeRequest({ service: "ready" })).toEqual(Buffer.from("0a057265616479", "hex"));
     expect(encodeResponse({ status: servingStatus.serving })).toEqual(Buffer.from("0801", "hex"));
     expect(encodeResponse({ status: servingStatus.unknown })).toEqual(Buffer.alloc(0));
   });
 
-  it("come back as they went", () => {
+  it("are decoded to what was encoded", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (service) => {
         expect(decodeRequest(encodeRequest({ service }))).toEqual({ service });
@@ -24,12 +24,12 @@ describe("the messages of grpc.health.v1", () => {
     }
   });
 
-  it("may have fields of later versions", () => {
+  it("may contain unknown fields", () => {
     const later = Buffer.from("100a 1901020304050607082201782d01020304 0a0161".replaceAll(" ", ""), "hex");
     expect(decodeRequest(later)).toEqual({ service: "a" });
   });
 
-  it("that are none throw, and end", () => {
+  it("throw a RangeError if they are invalid", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         try {

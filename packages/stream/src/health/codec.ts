@@ -1,7 +1,7 @@
 /**
- * The two messages of grpc.health.v1, written by hand: one field each, and no generator to install for them.
- * Unknown fields are skipped, as protobuf wants it. What is not protobuf at all throws a RangeError.
- * Objects, although each has but one field: grpc-js takes a message that is "" or 0 for none at all.
+ * The two messages of grpc.health.v1, encoded by hand, so that no code generator is needed. Unknown fields are skipped, as
+ * protobuf requires. Invalid input throws a RangeError.
+ * The messages are objects although each has one field, because grpc-js treats a message that is "" or 0 as missing.
  */
 export const servingStatus = { unknown: 0, serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 export type ServingStatus = (typeof servingStatus)[keyof typeof servingStatus];
@@ -51,22 +51,22 @@ interface Field {
 const wireTypes = { varint: 0, fixed64: 1, lengthDelimited: 2, fixed32: 5 } as const;
 
 function* fieldsOf(bytes: Buffer): Generator<Field> {
-  let at = 0;
+  let offset = 0;
   const readVarint = (): number => {
     let value = 0;
     for (let shift = 0; shift < 64; shift += 7) {
-      const byte = bytes.readUInt8(at++);
+      const byte = bytes.readUInt8(offset++);
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("a number of more than 64 bits");
+    throw new RangeError("a number has more than 64 bits");
   };
   const take = (length: number): Buffer => {
-    if (at + length > bytes.length) throw new RangeError("a field longer than its message");
-    at += length;
-    return bytes.subarray(at - length, at);
+    if (offset + length > bytes.length) throw new RangeError("a field is longer than its message");
+    offset += length;
+    return bytes.subarray(offset - length, offset);
   };
-  while (at < bytes.length) {
+  while (offset < bytes.length) {
     const tag = readVarint();
     const number = Math.floor(tag / 8);
     switch (tag % 8) {
@@ -83,7 +83,7 @@ function* fieldsOf(bytes: Buffer): Generator<Field> {
         take(4);
         break;
       default:
-        throw new RangeError(`wire type ${tag % 8}`);
+        throw new RangeError(`wire type ${tag % 8} is not supported`);
     }
   }
 }

@@ -1,28 +1,28 @@
-/** Asked by clients that are not ours: grpc-js, and the bytes of the protocol. */
+/** The health server, called by a client of grpc-js. */
 import {
   type ClientReadableStream,
   credentials,
   makeClientConstructor,
   type ServiceError,
 } from "@grpc/grpc-js";
+import { Emitter } from "@tenure/base";
 import { afterEach, describe, expect, it } from "vitest";
-import { Emitter } from "../emitter.ts";
-import type { Health } from "../events.ts";
+import type { StreamHealth } from "../events.ts";
 import type { HealthResponse, ServingStatus } from "./codec.ts";
 import { type HealthServer, healthService, startHealthServer } from "./server.ts";
 
 const HealthClient = makeClientConstructor(healthService, "Health");
 
 class Source {
-  readonly #events = new Emitter<{ health: Health }>();
-  #health: Health = { healthy: true, ready: false, message: "" };
+  readonly #events = new Emitter<{ health: StreamHealth }>(() => {});
+  #health: StreamHealth = { healthy: true, ready: false, message: "" };
   listeners = 0;
 
-  health(): Health {
+  health(): StreamHealth {
     return this.#health;
   }
 
-  on(name: "health", listener: (health: Health) => void): () => void {
+  on(name: "health", listener: (health: StreamHealth) => void): () => void {
     this.listeners++;
     const off = this.#events.on(name, listener);
     return () => {
@@ -31,7 +31,7 @@ class Source {
     };
   }
 
-  become(health: Partial<Health>): void {
+  become(health: Partial<StreamHealth>): void {
     this.#health = { ...this.#health, ...health };
     this.#events.emit("health", this.#health);
   }
@@ -61,7 +61,7 @@ async function setUp() {
 }
 
 describe("startHealthServer", () => {
-  it("answers for health and for readiness", async () => {
+  it("reports health and readiness", async () => {
     const { source, check } = await setUp();
     expect(await check("")).toBe(1);
     expect(await check("ready")).toBe(2);
@@ -70,7 +70,7 @@ describe("startHealthServer", () => {
     expect(await check("ready")).toBe(1);
   });
 
-  it("does not know other services", async () => {
+  it("responds NOT_FOUND for other services", async () => {
     const { check } = await setUp();
     await expect(check("orders")).rejects.toMatchObject({
       code: 5,
@@ -78,31 +78,31 @@ describe("startHealthServer", () => {
     });
   });
 
-  it("tells changes to whoever watches, each once, and forgets who went", async () => {
+  it("sends each change once to a watcher, and removes a watcher that leaves", async () => {
     const { source, client } = await setUp();
     const watch: ClientReadableStream<HealthResponse> = client.watch({ service: "ready" });
-    const told: ServingStatus[] = [];
-    const heard = (count: number) =>
+    const statuses: ServingStatus[] = [];
+    const received = (count: number) =>
       new Promise<void>((resolve) => {
-        const look = () => (told.length >= count ? resolve() : undefined);
-        watch.on("data", look);
-        look();
+        const check = () => (statuses.length >= count ? resolve() : undefined);
+        watch.on("data", check);
+        check();
       });
-    watch.on("data", ({ status }) => told.push(status));
+    watch.on("data", ({ status }) => statuses.push(status));
     watch.on("error", () => {});
-    await heard(1);
+    await received(1);
     source.become({ message: "nothing new" });
     source.become({ ready: true });
-    await heard(2);
+    await received(2);
     source.become({ ready: false });
-    await heard(3);
-    expect(told).toEqual([2, 1, 2]);
+    await received(3);
+    expect(statuses).toEqual([2, 1, 2]);
     expect(source.listeners).toBe(1);
     watch.cancel();
     while (source.listeners > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it("tells a watcher of an unknown service so, and goes on", async () => {
+  it("sends SERVICE_UNKNOWN to a watcher of another service", async () => {
     const { client } = await setUp();
     const watch: ClientReadableStream<HealthResponse> = client.watch({ service: "orders" });
     watch.on("error", () => {});
@@ -110,10 +110,10 @@ describe("startHealthServer", () => {
     expect(reply).toEqual({ status: 3 });
   });
 
-  it("says why it cannot listen", async () => {
+  it("rejects with the reason if it cannot listen", async () => {
     const { server } = await setUp();
     const again = startHealthServer({ source: new Source(), listen: `127.0.0.1:${server.port}` });
     await expect(again).rejects.toMatchObject({ code: "CannotListen" });
-    await expect(again).rejects.toThrow(`Cannot offer health on 127.0.0.1:${server.port}`);
+    await expect(again).rejects.toThrow(`Cannot serve health on 127.0.0.1:${server.port}`);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The consumer's health as a standard grpc.health.v1 endpoint, for `tenure run --health grpc://127.0.0.1:PORT` and for
- * Kubernetes' gRPC probes. The service "" is healthy; the service "ready" says whether messages can arrive.
+ * Serves the consumer's health as grpc.health.v1, for `tenure run --health grpc://127.0.0.1:PORT` and for gRPC probes of
+ * Kubernetes. The service "" reports `healthy`; the service "ready" reports whether messages can arrive.
  */
 import {
   Server,
@@ -12,7 +12,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { StreamError } from "../errors.ts";
-import type { Health } from "../events.ts";
+import type { StreamHealth } from "../events.ts";
 import {
   decodeRequest,
   decodeResponse,
@@ -24,15 +24,15 @@ import {
   servingStatus,
 } from "./codec.ts";
 
-/** What is asked: a StreamConsumer. */
+/** Usually a StreamConsumer. */
 export interface HealthSource {
-  health(): Health;
-  on(name: "health", listener: (health: Health) => void): () => void;
+  health(): StreamHealth;
+  on(name: "health", listener: (health: StreamHealth) => void): () => void;
 }
 
 export interface HealthServerOptions {
   readonly source: HealthSource;
-  /** host:port; port 0 takes a free one. @default "127.0.0.1:0" */
+  /** host:port. Port 0 uses a free port. @default "127.0.0.1:0" */
   readonly listen?: string;
 }
 
@@ -49,7 +49,7 @@ const method = {
   requestStream: false,
 } as const;
 
-/** The service as grpc-js describes one, for servers and for clients. */
+/** The service definition of grpc-js, for servers and clients. */
 export const healthService = {
   check: { ...method, path: "/grpc.health.v1.Health/Check", responseStream: false },
   watch: { ...method, path: "/grpc.health.v1.Health/Watch", responseStream: true },
@@ -61,26 +61,26 @@ export async function startHealthServer({
 }: HealthServerOptions): Promise<HealthServer> {
   const server = new Server();
   server.addService(healthService, {
-    check(call: ServerUnaryCall<HealthRequest, HealthResponse>, answer: sendUnaryData<HealthResponse>) {
+    check(call: ServerUnaryCall<HealthRequest, HealthResponse>, callback: sendUnaryData<HealthResponse>) {
       const { service } = call.request;
       const found = statusOf(service, source.health());
       if (found === servingStatus.serviceUnknown) {
-        answer({ code: status.NOT_FOUND, details: `There is no service ${JSON.stringify(service)}.` });
+        callback({ code: status.NOT_FOUND, details: `There is no service ${JSON.stringify(service)}.` });
       } else {
-        answer(null, { status: found });
+        callback(null, { status: found });
       }
     },
     watch(call: ServerWritableStream<HealthRequest, HealthResponse>) {
       let last: ServingStatus | undefined;
-      const tell = (health: Health) => {
+      const sendIfChanged = (health: StreamHealth) => {
         const found = statusOf(call.request.service, health);
         if (found === last) return;
         last = found;
         call.write({ status: found });
       };
-      const unlisten = source.on("health", tell);
-      for (const end of ["cancelled", "close", "error", "finish"]) call.on(end, unlisten);
-      tell(source.health());
+      const off = source.on("health", sendIfChanged);
+      for (const end of ["cancelled", "close", "error", "finish"]) call.on(end, off);
+      sendIfChanged(source.health());
     },
   });
   const port = await bind(server, listen);
@@ -96,7 +96,7 @@ function bind(server: Server, listen: string): Promise<number> {
       }
       server.forceShutdown();
       reject(
-        new StreamError("CannotListen", `Cannot offer health on ${listen}: ${error.message}`, {
+        new StreamError("CannotListen", `Cannot serve health on ${listen}: ${error.message}`, {
           cause: error,
         }),
       );
@@ -104,7 +104,7 @@ function bind(server: Server, listen: string): Promise<number> {
   });
 }
 
-function statusOf(service: string, health: Health): ServingStatus {
+function statusOf(service: string, health: StreamHealth): ServingStatus {
   if (service !== "" && service !== "ready") return servingStatus.serviceUnknown;
   return (service === "" ? health.healthy : health.ready) ? servingStatus.serving : servingStatus.notServing;
 }

@@ -1,4 +1,4 @@
-/** A service without a network: clients whose connection does as the test says, and streams that the test feeds. */
+/** A service without a network. The test controls the connection state of clients and the messages of streams. */
 import { Readable } from "node:stream";
 import type { ChannelOptions, GrpcClient, ServerStream } from "../consumer/server-stream.ts";
 
@@ -40,10 +40,10 @@ export class FakeClient implements GrpcClient {
   }
 }
 
-export class FakeStream extends Readable implements ServerStream<Item> {
+class FakeStream extends Readable implements ServerStream<Item> {
   readonly cursor: number | undefined;
   isCancelled = false;
-  isStatusTold = false;
+  hasStatus = false;
 
   constructor(cursor: number | undefined) {
     super({ objectMode: true });
@@ -56,10 +56,10 @@ export class FakeStream extends Readable implements ServerStream<Item> {
     for (const id of ids) this.push({ id });
   }
 
-  /** As grpc-js does it: the end, then the error and the status at once; but status OK only when all was read. */
+  /** As in grpc-js: the end, then the error and the status at once. Status OK comes only after all messages are read. */
   finish(code = 0, details = ""): void {
-    if (this.isStatusTold) return;
-    this.isStatusTold = true;
+    if (this.hasStatus) return;
+    this.hasStatus = true;
     this.push(null);
     if (code === 0) {
       this.once("end", () => this.emit("status", { code, details }));
@@ -75,7 +75,7 @@ export class FakeStream extends Readable implements ServerStream<Item> {
   }
 }
 
-/** What clients find: by default a connection that stands at once. */
+/** By default, clients are connected at once. */
 export class FakeService {
   readonly clients: FakeClient[] = [];
   readonly streams: FakeStream[] = [];

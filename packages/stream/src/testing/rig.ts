@@ -1,12 +1,13 @@
-/** A consumer of the fake service in virtual time, with its handler in the hands of the test. */
+/** A consumer of the fake service in virtual time. The test decides when each message is finished. */
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { StreamConsumer } from "../consumer/consumer.ts";
 import type { ConsumerOptions } from "../options.ts";
 import { type FakeClient, FakeService, type Item } from "./fake-service.ts";
-import { settle, VirtualClock } from "./virtual-clock.ts";
+import { settle } from "./settle.ts";
 
 type Options = Partial<ConsumerOptions<FakeClient, Item, number>>;
 
-export interface Job {
+interface Job {
   readonly id: number;
   readonly signal: AbortSignal;
   finish(): Promise<void>;
@@ -24,18 +25,24 @@ export function makeRig(options: Options = {}) {
     cursor: ({ id }) => id,
     handle: ({ id }, { signal }) =>
       new Promise<void>((resolve, reject) => {
-        const after = (act: () => void) => async () => {
-          act();
+        const thenSettle = (action: () => void) => async () => {
+          action();
           await settle();
         };
-        jobs.push({ id, signal, finish: after(resolve), fail: (error) => after(() => reject(error))() });
+        jobs.push({
+          id,
+          signal,
+          finish: thenSettle(resolve),
+          fail: (error) => thenSettle(() => reject(error))(),
+        });
       }),
     clock,
-    random: () => 0,
+    // No jitter: every wait has its full length.
+    random: () => 1,
     ...options,
   });
   consumer.on("phase", ({ phase }) => log.push(phase));
-  consumer.on("broken", ({ retryInMs }) => log.push(`again in ${retryInMs}`));
+  consumer.on("broken", ({ retryInMs }) => log.push(`retry in ${retryInMs}`));
   const start = async (startOptions?: { signal?: AbortSignal }) => {
     const run = consumer.start(startOptions);
     const outcome = run.then(

@@ -1,18 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { WorkerProcess } from "../platform.ts";
 import { makeRig } from "../testing/rig.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { settle } from "../testing/settle.ts";
 import { runWorker } from "./worker.ts";
 
 class FakeProcess implements WorkerProcess {
   readonly written: string[] = [];
-  readonly told: unknown[] = [];
+  readonly sent: unknown[] = [];
   code: number | undefined;
   readonly #listeners = new Map<string, () => void>();
-
-  environment(): undefined {
-    return undefined;
-  }
 
   onSignal(name: string, listener: () => void): () => void {
     this.#listeners.set(name, listener);
@@ -23,9 +19,8 @@ class FakeProcess implements WorkerProcess {
     this.written.push(`${fd}: ${line}`);
   }
 
-  tellParent(message: unknown): boolean {
-    this.told.push(message);
-    return true;
+  sendToParent(message: unknown): void {
+    this.sent.push(message);
   }
 
   end(code: number): void {
@@ -48,28 +43,28 @@ function setUp(options: Options = {}, connection: "ready" | "connecting" | "fail
 }
 
 describe("runWorker", () => {
-  it("says that it is ready when the stream is open, once", async () => {
+  it("reports once that it is ready, when the stream is open", async () => {
     const { service, process, clock } = setUp({}, "connecting");
     await settle();
-    expect(process.told).toEqual([]);
+    expect(process.sent).toEqual([]);
     service.clients[0]?.become("ready");
     await settle();
-    expect(process.told).toEqual(["ready"]);
+    expect(process.sent).toEqual(["ready"]);
     expect(process.written).toContain("3: ");
     service.stream.finish(14, "gone");
     await clock.pass(1_000);
     service.clients[1]?.become("ready");
     await settle();
-    expect(process.told).toEqual(["ready"]);
+    expect(process.sent).toEqual(["ready"]);
   });
 
   it("is not ready while there is no connection", async () => {
     const { process } = setUp({}, "failed");
     await settle();
-    expect(process.told).toEqual([]);
+    expect(process.sent).toEqual([]);
   });
 
-  it("on SIGTERM finishes what is in flight and exits 0", async () => {
+  it("finishes messages in flight on SIGTERM and exits with 0", async () => {
     const { service, jobs, process, run } = setUp();
     await settle();
     service.stream.send(1, 2);
@@ -85,7 +80,7 @@ describe("runWorker", () => {
     );
   });
 
-  it("exits 1 with a stuck handler, and says so", async () => {
+  it("exits with 1 if a handler hangs, and reports it", async () => {
     const { service, clock, process, run } = setUp();
     await settle();
     service.stream.send(1);
@@ -107,17 +102,17 @@ describe("runWorker", () => {
     expect(await run).toBe(1);
   });
 
-  it("exits 1 when the consumer stopped by a failure, and says why", async () => {
+  it("exits with 1 if the consumer failed, and reports the reason", async () => {
     const { service, jobs, process, run } = setUp({ onHandlerError: "stop" });
     await settle();
     service.stream.send(1);
     await settle();
     await jobs[0]?.fail(new Error("poison"));
     expect(await run).toBe(1);
-    expect(process.written.join("\n")).toContain("The consumer stopped as its handler threw: poison");
+    expect(process.written.join("\n")).toContain("The consumer stopped because its handler threw: poison");
   });
 
-  it("exits 0 on a signal that comes before there is anything to stop", async () => {
+  it("exits with 0 on a signal that arrives before the start", async () => {
     const { consumer, service } = makeRig();
     const process = new FakeProcess();
     const run = runWorker({ consumer, process, healthListen: "127.0.0.1:0" });

@@ -1,34 +1,34 @@
 /**
- * The child's side of `tenure run`: says that it is ready, and on SIGTERM takes no more work, finishes what is in flight, ends
- * the stream and exits 0. Exits 1 when it stopped by a failure, or when messages were still in flight at the end of the drain
- * time. A second signal ends it at once.
+ * The child's side of `tenure run`: reports when it is ready, and on SIGTERM takes no more messages, finishes those in flight,
+ * ends the stream and exits with 0. It exits with 1 if the consumer stopped because of a failure, or if messages were still in
+ * flight at the end of the drain time. A second signal ends it at once.
  */
+import { messageOf, onAbort, shutdownOn } from "@tenure/base";
 import type { StreamConsumer } from "../consumer/consumer.ts";
 import type { GrpcClient } from "../consumer/server-stream.ts";
-import { asError } from "../errors.ts";
 import type { ShutdownReport } from "../events.ts";
 import { type HealthServer, startHealthServer } from "../health/server.ts";
 import { systemProcess, type WorkerProcess } from "../platform.ts";
 
 export interface WorkerOptions<Client extends GrpcClient, Message, Cursor> {
   readonly consumer: StreamConsumer<Client, Message, Cursor>;
-  /** Offers the consumer's health by grpc.health.v1 on this host:port. @default none */
+  /** Serves the consumer's health as grpc.health.v1 on this host:port. @default none */
   readonly healthListen?: string;
   /**
-   * Where to write a newline when the stream is open, for `tenure run --ready fd:3`. With `--ready ipc` there is nothing to set.
-   * @default none
+   * The file descriptor to write a newline to when the stream is open, for `tenure run --ready fd:3`. `--ready ipc` needs no
+   * setting. @default none
    */
   readonly readyFd?: number;
-  /** What people should know, a line each. @default written to stderr */
+  /** Called with each line of the log. @default writes to stderr */
   readonly log?: (line: string) => void;
-  /** @default this process */
+  /** For tests. @default this process */
   readonly process?: WorkerProcess;
 }
 
-/** After the end of the work, for sockets to be written and closed. */
+/** The time that sockets have to write and close after the work has ended. */
 const exitWithinMs = 1_000;
 
-/** Runs the consumer to its end and lets the process exit. Resolves with the exit code when only that is left. */
+/** Runs the consumer until it ends, then lets the process exit. Resolves with the exit code. */
 export async function runWorker<Client extends GrpcClient, Message, Cursor>(
   options: WorkerOptions<Client, Message, Cursor>,
 ): Promise<number> {
@@ -36,40 +36,37 @@ export async function runWorker<Client extends GrpcClient, Message, Cursor>(
   const log = options.log ?? ((line: string) => tryToWrite(process, line));
   let report: ShutdownReport | undefined;
   let health: HealthServer | undefined;
-  let signals = 0;
-  const onSignal = (name: string) => () => {
-    signals++;
-    log(signals === 1 ? `${name}: shutting down` : `${name} again: ending at once`);
-    void consumer.shutdown(signals === 1 ? undefined : 0);
-  };
-  // For good: a signal that comes while the process ends must not be what ended it.
-  process.onSignal("SIGTERM", onSignal("SIGTERM"));
-  process.onSignal("SIGINT", onSignal("SIGINT"));
-  const unlisten = [
+  // Never disposed: a signal that arrives while the process ends must not kill it.
+  const { signal } = shutdownOn(process, () => {
+    log("Another signal: ending at once.");
+    void consumer.shutdown(0);
+  });
+  const cleanups = [
+    onAbort(signal, () => log("Shutting down.")),
     consumer.on("broken", ({ error, retryInMs }) =>
-      log(`${error.message} Next try in ${Math.round(retryInMs)} ms.`),
+      log(`${error.message} Next attempt in ${Math.round(retryInMs)} ms.`),
     ),
     consumer.on("handler-failed", ({ error, failures, decision }) =>
-      log(`The handler threw (time ${failures}, ${decision}): ${error.message}`),
+      log(`The handler threw (failure ${failures}, ${decision}): ${error.message}`),
     ),
     consumer.on("closed", (closed) => {
       report = closed;
     }),
-    sayWhenReady(consumer, process, readyFd),
+    reportReady(consumer, process, readyFd),
   ];
   let code = 0;
   try {
     if (healthListen !== undefined) {
       health = await startHealthServer({ source: consumer, listen: healthListen });
     }
-    // A signal may have come before there was anything to stop.
-    await (signals === 0 ? consumer.start() : consumer.shutdown());
+    // A signal may have arrived before there was anything to stop.
+    await (signal.aborted ? consumer.shutdown() : consumer.start({ signal }));
   } catch (error) {
-    log(asError(error).message);
+    log(messageOf(error));
     code = 1;
   } finally {
     health?.close();
-    for (const end of unlisten) end();
+    for (const cleanup of cleanups) cleanup();
   }
   if (report) log(`Shut down: ${report.message}.`);
   if (report && !report.drained) code = 1;
@@ -77,25 +74,26 @@ export async function runWorker<Client extends GrpcClient, Message, Cursor>(
   return code;
 }
 
-/** Whoever reads may be gone; that is no reason to leave work unfinished. */
+/** The reader of stderr may be gone. That is no reason to leave work unfinished. */
 function tryToWrite(process: WorkerProcess, line: string): void {
   try {
     process.writeLine(2, line);
   } catch {
-    // Nobody is left to tell.
+    // There is nowhere else to report it.
   }
 }
 
-function sayWhenReady<Client extends GrpcClient, Message, Cursor>(
+/** Reports once, when the stream is open for the first time. */
+function reportReady<Client extends GrpcClient, Message, Cursor>(
   consumer: StreamConsumer<Client, Message, Cursor>,
   process: WorkerProcess,
   readyFd: number | undefined,
 ): () => void {
-  let isSaid = false;
+  let isReported = false;
   return consumer.on("phase", ({ phase }) => {
-    if (phase !== "streaming" || isSaid) return;
-    isSaid = true;
-    process.tellParent("ready");
+    if (phase !== "streaming" || isReported) return;
+    isReported = true;
+    process.sendToParent("ready");
     if (readyFd !== undefined) process.writeLine(readyFd, "");
   });
 }

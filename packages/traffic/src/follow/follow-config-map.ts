@@ -4,9 +4,11 @@
  * no other pod can learn a new one either.
  * Not promised: mutual exclusion. A pod that is cut off from the API server keeps its state.
  */
+
 import { type KubeClient, KubeError } from "@tenure/kube";
+import { nameProblem } from "@tenure/kube/internal";
+import { rejectProblems } from "../errors.ts";
 import { defaultConfigMap, defaultConfigMapKey } from "../gates/leader-config-map.ts";
-import { nameProblem, rejectProblems } from "../names.ts";
 import { Follower, type FollowOptions } from "./follower.ts";
 
 export interface FollowConfigMapOptions extends FollowOptions {

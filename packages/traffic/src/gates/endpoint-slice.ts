@@ -5,11 +5,13 @@
  * Not promised: how soon kube-proxy and clients follow. Open connections stay open. After a crash, the slice contains the
  * address of the dead leader until its successor replaces it.
  */
+
 import { isIP } from "node:net";
 import { quote, systemClock } from "@tenure/base";
-import { TrafficError } from "../errors.ts";
+import { nameProblem } from "@tenure/kube/internal";
+import { rejectProblems, TrafficError } from "../errors.ts";
 import type { Gate } from "../gate.ts";
-import { electionLabel, electionLabelValue, managedBy, nameProblem, rejectProblems } from "../names.ts";
+import { electionLabel, electionLabelValue, managedBy } from "../names.ts";
 import { type FencedKind, FencedObject } from "./fenced-object.ts";
 import { type Call, KubeGate, type KubeGateOptions } from "./kube-gate.ts";
 import { find, type KubeObject } from "./objects.ts";

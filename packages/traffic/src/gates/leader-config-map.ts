@@ -4,10 +4,12 @@
  * Not promised: that all pods see a change at the same time. The kubelet updates mounted files within about a minute, and a
  * pod may read the old name until then. Where that matters, use the pod label or an EndpointSlice.
  */
+
 import { quote, systemClock } from "@tenure/base";
-import { TrafficError } from "../errors.ts";
+import { nameProblem } from "@tenure/kube/internal";
+import { rejectProblems, TrafficError } from "../errors.ts";
 import type { Gate } from "../gate.ts";
-import { electionLabel, electionLabelValue, nameProblem, rejectProblems } from "../names.ts";
+import { electionLabel, electionLabelValue } from "../names.ts";
 import { type FencedKind, FencedObject } from "./fenced-object.ts";
 import { KubeGate, type KubeGateOptions } from "./kube-gate.ts";
 import type { KubeObject } from "./objects.ts";

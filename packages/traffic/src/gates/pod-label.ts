@@ -13,7 +13,8 @@
  */
 import { systemClock } from "@tenure/base";
 import { KubeError } from "@tenure/kube";
-import { TrafficError } from "../errors.ts";
+import { nameProblem } from "@tenure/kube/internal";
+import { rejectProblems, TrafficError } from "../errors.ts";
 import type { Gate, GateTerm } from "../gate.ts";
 import * as names from "../names.ts";
 import { type Call, type GateBackend, KubeGate, type KubeGateOptions } from "./kube-gate.ts";
@@ -38,10 +39,10 @@ const parallelWrites = 8;
 const pageSize = 200;
 
 export function podLabel(options: PodLabelOptions): Gate {
-  names.rejectProblems("label the pod", [
-    names.nameProblem("namespace", options.namespace),
-    names.nameProblem("pod", options.pod),
-    names.nameProblem("election", options.election),
+  rejectProblems("label the pod", [
+    nameProblem("namespace", options.namespace),
+    nameProblem("pod", options.pod),
+    nameProblem("election", options.election),
   ]);
   const clock = options.clock ?? systemClock;
   const backend = new LabelledPods(options, () => clock.now().wallMs);

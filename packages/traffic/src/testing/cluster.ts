@@ -68,7 +68,7 @@ export async function startCluster(): Promise<Cluster> {
         subjects: [{ kind: "ServiceAccount", name, namespace }],
       });
       const { hostname, port } = new URL(sandbox.url);
-      const { systemPlatform } = await import("@tenure/kube");
+      const { systemPlatform } = await import("@tenure/kube/internal");
       const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
       const made = new KubeClient(() =>
         loadConfig({

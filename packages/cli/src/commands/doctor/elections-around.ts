@@ -1,5 +1,5 @@
 /** Which workloads take part in an election, and what rights that takes. Pure. */
-import type { RbacRule } from "@tenure/kube";
+import type { RbacRule } from "@tenure/kube/internal";
 import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic";
 import { electionLabel, electionLabelValue } from "@tenure/traffic/internal";
 import { type LockKind, lockKinds } from "../../elections/lock-object.ts";

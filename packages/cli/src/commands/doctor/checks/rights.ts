@@ -1,5 +1,6 @@
 /** May a candidate do what it needs? Asked of the API server by access reviews, which ask every authorizer that it has. */
-import { formatRule, type KubeClient, KubeError, type RbacRule } from "@tenure/kube";
+import { type KubeClient, KubeError } from "@tenure/kube";
+import { formatRule, type RbacRule } from "@tenure/kube/internal";
 import { finding, ok, type Report, skipped } from "../report.ts";
 
 type ResourceRule = Extract<RbacRule, { resources: string[] }>;

@@ -1,10 +1,10 @@
-/** What the consumer does when there is no stream, or no stream any more. */
+/** The consumer without a stream, or after its stream broke. */
 import { describe, expect, it } from "vitest";
 import { makeRig } from "../testing/rig.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { settle } from "../testing/settle.ts";
 
 describe("StreamConsumer: reconnecting", () => {
-  it("waits 1, 2, 4, 8, 16, 30, 30 s, with one try each and no client in between", async () => {
+  it("waits 1, 2, 4, 8, 16, 30, 30 s between attempts, without an open client", async () => {
     const { clock, service, log, start } = makeRig();
     service.connection = "failed";
     void start();
@@ -12,14 +12,22 @@ describe("StreamConsumer: reconnecting", () => {
     for (const [index, waitS] of [1, 2, 4, 8, 16, 30, 30].entries()) {
       expect(service.streams).toHaveLength(index + 1);
       expect(service.openClients).toBe(0);
-      expect(log.at(-1)).toBe(`again in ${waitS * 1_000}`);
+      expect(log.at(-1)).toBe(`retry in ${waitS * 1_000}`);
       await clock.pass(waitS * 1_000 - 1);
       expect(service.streams).toHaveLength(index + 1);
       await clock.pass(1);
     }
   });
 
-  it("begins again at 1 s after a finished message, and not before", async () => {
+  it("makes each wait up to a fifth shorter at random", async () => {
+    const { clock, service, log, start } = makeRig({ random: () => 0 });
+    service.connection = "failed";
+    void start();
+    await clock.pass(800);
+    expect(log.filter((line) => line.startsWith("retry"))).toEqual(["retry in 800", "retry in 1600"]);
+  });
+
+  it("resets the back-off after a finished message, and not before", async () => {
     const { clock, service, jobs, log, start } = makeRig();
     void start();
     await settle();
@@ -27,17 +35,17 @@ describe("StreamConsumer: reconnecting", () => {
     await clock.pass(1_000);
     service.stream.finish(14, "gone");
     await settle();
-    expect(log.at(-1)).toBe("again in 2000");
+    expect(log.at(-1)).toBe("retry in 2000");
     await clock.pass(2_000);
     service.stream.send(1);
     await settle();
     await jobs[0]?.finish();
     service.stream.finish(14, "gone");
     await settle();
-    expect(log.at(-1)).toBe("again in 1000");
+    expect(log.at(-1)).toBe("retry in 1000");
   });
 
-  it("begins again at 1 s after a stream that stood for a minute, also without a message", async () => {
+  it("resets the back-off after a stream that was open for a minute, even without a message", async () => {
     const { clock, service, log, start } = makeRig();
     void start();
     await settle();
@@ -46,10 +54,10 @@ describe("StreamConsumer: reconnecting", () => {
     await clock.pass(60_000);
     service.stream.finish(14, "gone");
     await settle();
-    expect(log.at(-1)).toBe("again in 1000");
+    expect(log.at(-1)).toBe("retry in 1000");
   });
 
-  it("resumes behind the last finished message", async () => {
+  it("resumes after the last finished message", async () => {
     const { clock, service, jobs, start } = makeRig({ resumeFrom: 40 });
     void start();
     await settle();
@@ -73,14 +81,14 @@ describe("StreamConsumer: reconnecting", () => {
     service.stream.finish(14, "gone");
     await clock.pass(60_000);
     expect(service.streams).toHaveLength(1);
-    // It may still have calls to make about its message.
+    // The handler may still make calls about its message.
     expect(service.openClients).toBe(1);
     await jobs[0]?.finish();
     await clock.pass(1_000);
     expect(service.stream.cursor).toBe(2);
   });
 
-  it("still hands out what had arrived when the stream broke", async () => {
+  it("delivers messages that arrived before the stream broke", async () => {
     const { clock, service, jobs, start } = makeRig();
     void start();
     await settle();
@@ -93,7 +101,7 @@ describe("StreamConsumer: reconnecting", () => {
     expect(service.stream.cursor).toBe(3);
   });
 
-  it("gives up a connection that does not stand within 10 s", async () => {
+  it("cancels an attempt that does not connect within 10 s", async () => {
     const { clock, service, log, start } = makeRig();
     service.connection = "connecting";
     void start();
@@ -101,10 +109,10 @@ describe("StreamConsumer: reconnecting", () => {
     expect(log).toEqual(["connecting"]);
     await clock.pass(1);
     expect(service.streams[0]?.isCancelled).toBe(true);
-    expect(log.at(-1)).toBe("again in 1000");
+    expect(log.at(-1)).toBe("retry in 1000");
   });
 
-  it("ends when the server ends the stream, if that is wanted", async () => {
+  it("stops when the server ends the stream, if onEnd is stop", async () => {
     const { service, jobs, start } = makeRig({ onEnd: "stop" });
     const outcome = start();
     await settle();
@@ -116,7 +124,7 @@ describe("StreamConsumer: reconnecting", () => {
     expect(service.openClients).toBe(0);
   });
 
-  it("comes again after a clean end, by default", async () => {
+  it("reconnects after a clean end by default", async () => {
     const { clock, service, start } = makeRig();
     void start();
     await settle();
@@ -125,7 +133,7 @@ describe("StreamConsumer: reconnecting", () => {
     expect(service.streams).toHaveLength(2);
   });
 
-  it("stops on a status that says that coming again is no use", async () => {
+  it("stops on a status in stopOn", async () => {
     const { service, start } = makeRig({ stopOn: [9] });
     const outcome = start();
     await settle();
@@ -134,7 +142,7 @@ describe("StreamConsumer: reconnecting", () => {
     expect(service.openClients).toBe(0);
   });
 
-  it("survives an open that throws", async () => {
+  it("retries when open throws", async () => {
     let tries = 0;
     const { clock, service, log, start } = makeRig({
       open: (client, call) => {
@@ -144,12 +152,12 @@ describe("StreamConsumer: reconnecting", () => {
     });
     void start();
     await settle();
-    expect(log.at(-1)).toBe("again in 1000");
+    expect(log.at(-1)).toBe("retry in 1000");
     await clock.pass(1_000);
     expect(service.streams).toHaveLength(1);
   });
 
-  it("pings half as often after a server complained of too many", async () => {
+  it("pings half as often after the server reported too many pings", async () => {
     const { clock, service, start } = makeRig();
     void start();
     await settle();
@@ -159,26 +167,26 @@ describe("StreamConsumer: reconnecting", () => {
     expect(pings).toEqual([20_000, 40_000]);
   });
 
-  it("is unhealthy when there was no stream for a minute, tells so, and recovers", async () => {
+  it("is unhealthy after a minute without a stream, reports that, and recovers", async () => {
     const { clock, service, consumer, start } = makeRig();
-    const told: boolean[] = [];
-    consumer.on("health", ({ healthy }) => told.push(healthy));
+    const reported: boolean[] = [];
+    consumer.on("health", ({ healthy }) => reported.push(healthy));
     service.connection = "failed";
     void start();
     await clock.pass(59_999);
     expect(consumer.health()).toMatchObject({ healthy: true, ready: false });
     await clock.pass(1);
     expect(consumer.health()).toMatchObject({ healthy: false, message: "no stream for 60 s" });
-    expect(told).toEqual([false]);
+    expect(reported).toEqual([false]);
     service.connection = "ready";
     await clock.pass(30_000);
     expect(consumer.health()).toMatchObject({ healthy: true, ready: true });
-    expect(told).toEqual([false, true]);
+    expect(reported).toEqual([false, true]);
   });
 });
 
 describe("StreamConsumer.connect", () => {
-  it("resolves when the connection stands, which start then uses", async () => {
+  it("resolves when the consumer is connected, and start uses that connection", async () => {
     const { service, consumer, start } = makeRig();
     await consumer.connect();
     expect(service.streams).toHaveLength(0);
@@ -188,13 +196,13 @@ describe("StreamConsumer.connect", () => {
     expect(service.streams).toHaveLength(1);
   });
 
-  it("tries by the back-off until its time is over, then says why", async () => {
+  it("retries until its time limit, then rejects with the reason", async () => {
     const { clock, service, consumer } = makeRig();
     service.connection = "failed";
     const connecting = consumer.connect({ timeoutMs: 10_000 });
     const outcome = expect(connecting).rejects.toMatchObject({
       code: "Unreachable",
-      message: "Cannot reach the server within 10000 ms: the connection failed.",
+      message: "Cannot connect to the server within 10000 ms: the connection failed.",
     });
     await clock.pass(10_000);
     await outcome;
@@ -203,7 +211,7 @@ describe("StreamConsumer.connect", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("can be tried again", async () => {
+  it("can be called again after a failure", async () => {
     const { clock, service, consumer } = makeRig();
     service.connection = "failed";
     const first = consumer.connect({ timeoutMs: 500 }).catch(() => "failed");
@@ -213,7 +221,7 @@ describe("StreamConsumer.connect", () => {
     await consumer.connect();
   });
 
-  it("ends with the shutdown", async () => {
+  it("rejects when the consumer is shut down", async () => {
     const { clock, service, consumer } = makeRig();
     service.connection = "connecting";
     const connecting = consumer.connect().catch((error) => error.code);

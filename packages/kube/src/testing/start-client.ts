@@ -1,7 +1,8 @@
-/** A client and a real server, for the tests of requests. */
-import { KubeClient, type KubeClientOptions, type KubeRequest } from "../client.ts";
+/** Starts a client and a real server, for tests of requests. */
+import { KubeClient, type KubeClientOptions } from "../client.ts";
 import type { ClusterConfig } from "../config.ts";
 import type { KubeError } from "../errors.ts";
+import type { KubeRequest } from "../request-types.ts";
 import { ApiServer, type Seen, sendJson } from "./api-server.ts";
 import { FakePlatform, fixedCredentials } from "./fake-platform.ts";
 
@@ -9,7 +10,7 @@ export const path = "/apis/coordination.k8s.io/v1/namespaces/prod/leases/my-lock
 export const get: KubeRequest = { method: "GET", path };
 export const put: KubeRequest = { method: "PUT", path, body: { kind: "Lease" } };
 
-/** Called by `endRequests`, last first. */
+/** `endRequests` calls these, last first. */
 export const cleanups: (() => unknown)[] = [];
 /** For afterEach. */
 export async function endRequests(): Promise<void> {

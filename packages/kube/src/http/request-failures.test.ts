@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Seen, sendJson, status } from "../testing/api-server.ts";
-import { endRequests, failure, get, ok, put, startClient } from "../testing/requesting.ts";
+import { endRequests, failure, get, ok, put, startClient } from "../testing/start-client.ts";
 
 afterEach(endRequests);
 
-describe("a connection that the server had closed", () => {
-  /** Answers the first request of a connection and resets the connection at the second. */
+describe("a connection that the server has closed", () => {
+  /** The server responds to the first request of a connection and resets the connection at the second. */
   const setUpStale = async () => {
     const served = new Set<unknown>();
     return startClient((seen) => {
@@ -14,24 +14,24 @@ describe("a connection that the server had closed", () => {
       ok(seen);
     });
   };
-  it("is not noticed by a GET, which is sent once more", async () => {
+  it("does not fail a GET, which is sent again", async () => {
     const { server, client } = await setUpStale();
     await client.request(get);
     expect(await client.request(get)).toEqual({ kind: "Lease" });
     expect(server.seen.length).toBe(3);
   });
-  it("fails a write, which is never repeated", async () => {
+  it("fails a write, which is not sent again", async () => {
     const { server, client } = await setUpStale();
     await client.request(get);
     expect(await failure(client.request(put))).toMatchObject({ code: "Unreachable" });
     expect(server.seen.length).toBe(2);
   });
-  it("fails a GET on a fresh connection, as that is no accident of timing", async () => {
+  it("fails a GET if the connection was new", async () => {
     const { server, client } = await startClient(({ socket }) => void socket.destroy());
     expect(await failure(client.request(get))).toMatchObject({ code: "Unreachable" });
     expect(server.seen.length).toBe(1);
   });
-  it("does not retry a GET whose answer had begun", async () => {
+  it("fails a GET whose response has started", async () => {
     const { server, client } = await startClient(ok);
     await client.request(get);
     server.handler = ({ response, socket }) => {
@@ -42,7 +42,7 @@ describe("a connection that the server had closed", () => {
   });
 });
 
-describe("401", () => {
+describe("a 401", () => {
   const withToken = (refresh: (tokens: string[]) => void) => {
     const tokens = ["old"];
     return {
@@ -56,19 +56,19 @@ describe("401", () => {
       ? ok(seen)
       : sendJson(seen, 401, status(401, "Unauthorized", "Unauthorized"));
 
-  it("renews the credentials and sends once more, also a write", async () => {
+  it("renews the credentials and sends the request again, even a write", async () => {
     const { server, client } = await startClient(guard, {
       credentials: withToken((tokens) => tokens.push("new")),
     });
     expect(await client.request(put)).toEqual({ kind: "Lease" });
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer old", "Bearer new"]);
   });
-  it("is an error after exactly one retry", async () => {
+  it("fails the request after one retry", async () => {
     const { server, client } = await startClient(guard, { credentials: withToken(() => {}) });
     expect(await failure(client.request(put))).toMatchObject({ code: "Unauthorized", status: 401 });
     expect(server.seen.length).toBe(2);
   });
-  it("reports why the credentials could not be renewed", async () => {
+  it("fails the request with the reason if the credentials cannot be renewed", async () => {
     const { client } = await startClient(guard, {
       credentials: withToken(() => {
         throw new Error("no more tokens");
@@ -81,39 +81,39 @@ describe("401", () => {
   });
 });
 
-describe("an answer that cannot be understood", () => {
+describe("an invalid response", () => {
   const lines: [why: string, handler: (seen: Seen) => void, code: string, message: string][] = [
     [
       "the page of a proxy",
       ({ response }) => response.writeHead(200).end("<html>\n  <body>Please log in</body></html>"),
       "BadResponse",
-      'begins with "<html> <body>Please log in</body></html>". Is a proxy in between?',
+      'starts with "<html> <body>Please log in</body></html>". Is there a proxy in between?',
     ],
     [
-      "a long page, quoted in its first 80 characters",
+      "a long page, of which 80 characters are quoted",
       ({ response }) => response.writeHead(200).end("x".repeat(500)),
       "BadResponse",
       `"${"x".repeat(80)}…"`,
     ],
-    ["JSON that is no object", ({ response }) => response.writeHead(200).end("5"), "BadResponse", '"5"'],
+    ["JSON that is not an object", ({ response }) => response.writeHead(200).end("5"), "BadResponse", '"5"'],
     [
       "an error page",
       ({ response }) => response.writeHead(502).end("<h1>Bad gateway</h1>"),
       "ServerError",
-      'the answer was 502 and "<h1>Bad gateway</h1>", which is not from Kubernetes',
+      'the server responded with 502 "<h1>Bad gateway</h1>", which is not from Kubernetes',
     ],
     [
       "a redirect",
       ({ response }) => response.writeHead(302, { location: "https://login" }).end(),
       "HttpError",
-      "redirects to https://login, which is not followed",
+      "redirects to https://login, and this client does not follow redirects",
     ],
     [
-      "an answer cut off in the middle",
+      "a response that is cut off",
       ({ response, socket }) =>
         void response.writeHead(200, { "content-length": 99 }).write("{", () => socket.destroy()),
       "Unreachable",
-      "closed the connection before the answer was complete",
+      "closed the connection before the response was complete",
     ],
     [
       "more than 8 MiB",
@@ -122,10 +122,10 @@ describe("an answer that cannot be understood", () => {
       "larger than 8388608 bytes",
     ],
     [
-      "bytes that are no HTTP",
+      "bytes that are not HTTP",
       ({ socket }) => void socket.end("SSH-2.0-OpenSSH\r\n"),
       "BadResponse",
-      "does not answer in HTTP",
+      "does not speak HTTP",
     ],
   ];
   it.each(lines)("%s", async (_why, handler, code, message) => {

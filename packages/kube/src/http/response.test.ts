@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { rbacRuleFor } from "../rbac.ts";
 import { status } from "../testing/api-server.ts";
-import { errorFromAnswer, errorFromStatus } from "./status.ts";
+import { errorFromResponse, errorFromStatus } from "./response.ts";
 
 const lease = "/apis/coordination.k8s.io/v1/namespaces/prod/leases";
 const update = rbacRuleFor("PUT", `${lease}/my-lock`);
-const now = (): number => Date.UTC(2030, 0, 1);
+const nowMs = Date.UTC(2030, 0, 1);
 
-function answer(code: number, body: unknown, headers: Record<string, string> = {}) {
+function response(code: number, body: unknown, headers: Record<string, string> = {}) {
   return {
     status: code,
     headers,
@@ -16,9 +16,9 @@ function answer(code: number, body: unknown, headers: Record<string, string> = {
 }
 
 const forbidden = (text: string) =>
-  errorFromAnswer(answer(403, status(403, "Forbidden", text)), update, now).message;
+  errorFromResponse(response(403, status(403, "Forbidden", text)), update, nowMs).message;
 
-describe("errorFromAnswer", () => {
+describe("errorFromResponse", () => {
   it.each([
     [400, "BadRequest", "BadRequest"],
     [401, "Unauthorized", "Unauthorized"],
@@ -36,9 +36,9 @@ describe("errorFromAnswer", () => {
     [500, "ServerTimeout", "ServerTimeout"],
     [503, "ServiceUnavailable", "ServerError"],
     [504, "Timeout", "ServerTimeout"],
-  ])("%d %s has the code %s", (code, reason, expected) => {
+  ])("maps %d %s to the code %s", (code, reason, expected) => {
     const body = status(code, reason, "because");
-    const error = errorFromAnswer(answer(code, body), update, now);
+    const error = errorFromResponse(response(code, body), update, nowMs);
     expect(error).toMatchObject({ code: expected, status: code, reason, details: body });
     expect(error.message).toContain(
       'Cannot update leases.coordination.k8s.io "my-lock" in namespace "prod": because',
@@ -48,18 +48,18 @@ describe("errorFromAnswer", () => {
   it.each([
     ["seconds in the header", { "retry-after": "3" }, {}, 3000],
     ["a date in the header", { "retry-after": "Tue, 01 Jan 2030 00:00:05 GMT" }, {}, 5000],
-    ["a date that has passed", { "retry-after": "Tue, 01 Jan 2019 00:00:05 GMT" }, {}, 0],
+    ["a date in the past", { "retry-after": "Tue, 01 Jan 2019 00:00:05 GMT" }, {}, 0],
     ["seconds in the details", {}, { retryAfterSeconds: 7 }, 7000],
     ["neither", {}, {}, undefined],
-    ["nonsense", { "retry-after": "soon" }, { retryAfterSeconds: "x" }, undefined],
-  ])("tells how long to wait: %s", (_why, headers, details, expected) => {
+    ["invalid values", { "retry-after": "soon" }, { retryAfterSeconds: "x" }, undefined],
+  ])("reads how long to wait: %s", (_why, headers, details, expected) => {
     const body = status(429, "TooManyRequests", "slow down", details);
-    expect(errorFromAnswer(answer(429, body, headers), update, now).retryAfterMs).toBe(expected);
+    expect(errorFromResponse(response(429, body, headers), update, nowMs).retryAfterMs).toBe(expected);
   });
 });
 
 describe("a 403", () => {
-  it("names who, what, where, and the rule that is missing", () => {
+  it("names the user, the request and the missing rule", () => {
     expect(
       forbidden(
         'leases.coordination.k8s.io "my-lock" is forbidden: User "system:serviceaccount:prod:default" cannot update resource "leases" in API group "coordination.k8s.io" in the namespace "prod"',
@@ -69,26 +69,26 @@ describe("a 403", () => {
         'Add to its Role: {apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["my-lock"], verbs: ["update"]}',
     );
   });
-  it("believes the server about the verb: a PUT that creates needs create, without a name", () => {
+  it("uses the server's verb: a PUT that creates needs create, without a name", () => {
     expect(forbidden('x is forbidden: User "bob" cannot create resource "leases" in API group "y"')).toBe(
       'Cannot create leases.coordination.k8s.io "my-lock" in namespace "prod": bob is not allowed to. ' +
         'Add to its Role: {apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"]}',
     );
   });
-  it("says that no credentials arrived when the user is anonymous", () => {
+  it("says that the server knows no credentials of an anonymous user", () => {
     expect(forbidden('User "system:anonymous" cannot update resource "leases"')).toContain(
-      "The server saw no credentials it knows.",
+      "The request carried no credentials that the server knows.",
     );
   });
-  it("does not advise a rule where none would help", () => {
+  it("suggests no rule if RBAC is not the reason", () => {
     const text =
       'leases "my-lock" is forbidden: unable to create new content in namespace prod because it is being terminated';
     expect(forbidden(text)).toBe(
       `Cannot update leases.coordination.k8s.io "my-lock" in namespace "prod": ${text}`,
     );
   });
-  it("of a proxy is not blamed on RBAC", () => {
-    const error = errorFromAnswer(answer(403, "<h1>blocked</h1>"), update, now);
+  it("from a proxy suggests no rule", () => {
+    const error = errorFromResponse(response(403, "<h1>blocked</h1>"), update, nowMs);
     expect(error.code).toBe("Forbidden");
     expect(error.message).toContain("which is not from Kubernetes");
     expect(error.message).not.toContain("Role");
@@ -100,7 +100,7 @@ describe("errorFromStatus", () => {
     const error = errorFromStatus(status(410, "Expired", "too old resource version"), update);
     expect(error).toMatchObject({ code: "Gone", status: 410 });
   });
-  it("does not trust an error event without a Status", () => {
+  it("rejects an error event without a Status", () => {
     expect(errorFromStatus({ kind: "Lease" }, update).code).toBe("BadResponse");
     expect(errorFromStatus(undefined, update).code).toBe("BadResponse");
   });

@@ -1,4 +1,4 @@
-/** What the end of a stream means. */
+/** Interprets the end of a stream. */
 import { StreamError } from "../errors.ts";
 
 interface GrpcFailure {
@@ -6,8 +6,8 @@ interface GrpcFailure {
   readonly details?: unknown;
 }
 
-/** The end of a stream as an error; a server that ends one with status OK has broken it as well, as more was expected. */
-export function brokenBy(error: Error | undefined): StreamError {
+/** The error for a stream that ended. Status OK is an error too, because the consumer expects more messages. */
+export function streamBroken(error: Error | undefined): StreamError {
   if (!error) return new StreamError("StreamBroken", "The server ended the stream.", { status: 0 });
   if (error instanceof StreamError) {
     return new StreamError("StreamBroken", `Cannot connect: ${error.message}.`, { cause: error });
@@ -21,8 +21,8 @@ export function brokenBy(error: Error | undefined): StreamError {
 
 const resourceExhausted = 8;
 
-/** A server that finds the keepalive pings too many closes the connection with ENHANCE_YOUR_CALM. */
-export function complainsOfPings(error: Error | undefined): boolean {
+/** A server that receives too many keepalive pings closes the connection with ENHANCE_YOUR_CALM. */
+export function reportsTooManyPings(error: Error | undefined): boolean {
   const { code, details } = (error ?? {}) as GrpcFailure;
   return code === resourceExhausted && /Bandwidth exhausted|too_many_pings/.test(String(details));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadConfig } from "../load-config.ts";
 
-it("a real script next to a real kubeconfig gives the token", async () => {
+it("gets the token from a real script next to a real kubeconfig", async () => {
   const dir = await mkdtemp(join(tmpdir(), "tenure-kube-"));
   try {
     await writeFile(

@@ -33,29 +33,29 @@ async function ask(tls: object, config: Partial<ClusterConfig>): Promise<unknown
 const withCert = (material: TlsMaterial) => ({ ...fixedCredentials(), tls: async () => material });
 
 describe("TLS", () => {
-  it("trusts the authority of the configuration", async () => {
+  it("trusts the configured authority", async () => {
     expect(await ask(ownTls, { ca: pem.authority })).toEqual({ name: "nobody" });
   });
-  it("prefers the authority that the credentials read anew", async () => {
+  it("prefers the authority from the credentials", async () => {
     const credentials = withCert({ ca: pem.authority });
     expect(await ask(ownTls, { ca: pem.otherAuthority, credentials })).toEqual({ name: "nobody" });
   });
   it.each([
-    ["no authority", undefined],
-    ["another authority", pem.otherAuthority],
-  ])("refuses a server that %s vouches for, and says what to set", async (_why, ca) => {
+    ["without a configured authority", undefined],
+    ["with another authority", pem.otherAuthority],
+  ])("rejects the server %s, and says what to set", async (_why, ca) => {
     await expect(ask(ownTls, { ca })).rejects.toMatchObject({
       code: "Tls",
       message: expect.stringContaining("Set certificate-authority"),
     });
   });
-  it("refuses a certificate for another name, and says what to set", async () => {
+  it("rejects a certificate for another name, and says what to set", async () => {
     await expect(ask(namedTls, { ca: pem.authority })).rejects.toMatchObject({
       code: "Tls",
       message: expect.stringContaining("Set tls-server-name"),
     });
   });
-  it("takes the name that the certificate must bear from tls-server-name", async () => {
+  it("verifies the name in tls-server-name", async () => {
     expect(await ask(namedTls, { ca: pem.authority, tlsServerName: "api.tenure.test" })).toEqual({
       name: "nobody",
     });
@@ -63,23 +63,23 @@ describe("TLS", () => {
   it("verifies nothing with insecure-skip-tls-verify", async () => {
     expect(await ask(namedTls, { skipTlsVerify: true })).toEqual({ name: "nobody" });
   });
-  it("shows the client certificate", async () => {
+  it("sends the client certificate", async () => {
     const credentials = withCert({ cert: pem.clientCert, key: pem.clientKey });
     expect(await ask(mutualTls, { ca: pem.authority, credentials })).toEqual({ name: "alice" });
   });
-  it("is refused without a client certificate where one is needed", async () => {
+  it("fails without a client certificate if the server requires one", async () => {
     await expect(ask(mutualTls, { ca: pem.authority })).rejects.toMatchObject({
       code: expect.stringMatching(/^(Tls|Unreachable)$/),
     });
   });
-  it("names a key that does not fit its certificate", async () => {
+  it("reports a key that does not match its certificate", async () => {
     const credentials = withCert({ cert: pem.clientCert, key: pem.serverKey });
     await expect(ask(mutualTls, { ca: pem.authority, credentials })).rejects.toMatchObject({
       code: "Tls",
-      message: expect.stringContaining("Look at the certificates and the key"),
+      message: expect.stringContaining("Check the certificates and the key"),
     });
   });
-  it("says that a server does not speak TLS", async () => {
+  it("reports a server that does not speak TLS", async () => {
     const server = await ApiServer.start(whoAmI);
     cleanups.push(() => server.close());
     const client = new KubeClient({

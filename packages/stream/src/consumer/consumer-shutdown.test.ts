@@ -1,8 +1,8 @@
-/** The four steps of a shutdown: take nothing more, finish what is in flight, end the stream, close the connection. */
+/** The four steps of a shutdown: take no more messages, finish those in flight, end the stream, close the connection. */
 import { describe, expect, it } from "vitest";
 import type { ShutdownReport } from "../events.ts";
 import { makeRig } from "../testing/rig.ts";
-import { settle } from "../testing/virtual-clock.ts";
+import { settle } from "../testing/settle.ts";
 
 async function underLoad(options: Parameters<typeof makeRig>[0] = {}) {
   const rig = makeRig(options);
@@ -14,7 +14,7 @@ async function underLoad(options: Parameters<typeof makeRig>[0] = {}) {
 }
 
 describe("StreamConsumer.shutdown", () => {
-  it("takes nothing more, finishes what is in flight, cancels, closes", async () => {
+  it("takes no more messages, finishes those in flight, cancels the stream and closes the connection", async () => {
     const { clock, service, jobs, consumer, outcome, log } = await underLoad();
     const shutdown = consumer.shutdown();
     await settle();
@@ -36,7 +36,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(log.slice(-2)).toEqual(["draining", "closed"]);
   });
 
-  it("reads nothing more while it drains, so that flow control holds the server", async () => {
+  it("reads nothing while it drains, so that flow control stops the server", async () => {
     const { service, jobs, consumer, start } = makeRig({ concurrency: 2 });
     void start();
     await settle();
@@ -51,7 +51,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(jobs).toHaveLength(1);
   });
 
-  it("ends at the drain time with a stuck handler, tells it, and says so", async () => {
+  it("ends after the drain time if a handler hangs, aborts its signal and reports it", async () => {
     const { clock, service, jobs, consumer, outcome } = await underLoad();
     const reports: ShutdownReport[] = [];
     void consumer.shutdown().then((report) => reports.push(report));
@@ -59,6 +59,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(reports).toEqual([]);
     expect(jobs[0]?.signal.aborted).toBe(false);
     await clock.pass(1);
+    await settle();
     expect(reports).toMatchObject([{ drained: false, abandoned: 1, streamEnd: "cancelled" }]);
     expect(reports[0]?.message).toContain("1 message was still in flight when the drain time was over");
     expect(jobs[0]?.signal.aborted).toBe(true);
@@ -66,17 +67,18 @@ describe("StreamConsumer.shutdown", () => {
     expect(service.openClients).toBe(0);
   });
 
-  it("leaves time to close when it is given less than usual", async () => {
+  it("leaves time to close if the caller gives less time than configured", async () => {
     const { clock, consumer } = await underLoad();
     const reports: ShutdownReport[] = [];
     void consumer.shutdown(4_000).then((report) => reports.push(report));
     await clock.pass(2_999);
     expect(reports).toEqual([]);
     await clock.pass(1);
+    await settle();
     expect(reports).toMatchObject([{ abandoned: 1 }]);
   });
 
-  it("is shortened, never lengthened, by another call", async () => {
+  it("becomes shorter, never longer, by another call", async () => {
     const { clock, consumer } = await underLoad();
     const first = consumer.shutdown();
     const second = consumer.shutdown(60_000);
@@ -88,26 +90,26 @@ describe("StreamConsumer.shutdown", () => {
     expect(await third).toBe(await first);
   });
 
-  it("asks the service to end the stream when all is finished, and reads to its end", async () => {
-    const asked: unknown[] = [];
+  it("calls onDrain when all messages are finished, and reads until the server ends the stream", async () => {
+    const cursors: unknown[] = [];
     const { service, jobs, consumer } = await underLoad({
       onDrain: ({ cursor, client }) => {
-        asked.push(cursor);
+        cursors.push(cursor);
         client.streams[0]?.send(4, 5);
         client.streams[0]?.finish();
       },
     });
     const shutdown = consumer.shutdown();
     await settle();
-    expect(asked).toEqual([]);
+    expect(cursors).toEqual([]);
     await jobs[0]?.finish();
     expect(await shutdown).toMatchObject({ drained: true, streamEnd: "server" });
-    expect(asked).toEqual([1]);
+    expect(cursors).toEqual([1]);
     expect(jobs).toHaveLength(1);
     expect(service.stream.isCancelled).toBe(false);
   });
 
-  it("cancels a stream that the service was asked to end and did not", async () => {
+  it("cancels the stream if the server does not end it after onDrain", async () => {
     const { clock, service, jobs, consumer } = await underLoad({ onDrain: async () => {} });
     const shutdown = consumer.shutdown();
     await settle();
@@ -118,7 +120,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(service.stream.isCancelled).toBe(true);
   });
 
-  it("cancels at once when the service refuses the leave", async () => {
+  it("cancels the stream at once if onDrain fails", async () => {
     const { jobs, consumer } = await underLoad({
       onDrain: async () => {
         throw new Error("not now");
@@ -128,24 +130,24 @@ describe("StreamConsumer.shutdown", () => {
     await settle();
     await jobs[0]?.finish();
     expect(await shutdown).toMatchObject({ streamEnd: "cancelled" });
-    expect((await shutdown).message).toContain("the leave was refused: not now");
+    expect((await shutdown).message).toContain("onDrain failed: not now");
   });
 
-  it("does not ask a service to end the stream while a message is unfinished", async () => {
-    let asked = 0;
-    const { clock, consumer } = await underLoad({ onDrain: () => ++asked });
+  it("does not call onDrain if a message is unfinished", async () => {
+    let calls = 0;
+    const { clock, consumer } = await underLoad({ onDrain: () => ++calls });
     const shutdown = consumer.shutdown();
     await clock.pass(15_000);
     await shutdown;
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
   });
 
-  it("does not wait for a message that waits for another try", async () => {
+  it("does not wait for a message that waits for its next attempt", async () => {
     const { service, jobs, consumer } = await underLoad();
     await jobs[0]?.fail(new Error("no"));
     const report = await consumer.shutdown();
     expect(report).toMatchObject({ drained: true, givenUp: 1 });
-    expect(report.message).toContain("1 message was given up as the handler threw");
+    expect(report.message).toContain("1 message was given up because the handler threw");
     expect(consumer.stats().cursor).toBeUndefined();
     expect(jobs).toHaveLength(1);
     expect(service.openClients).toBe(0);
@@ -161,7 +163,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("ends a connection that is being made", async () => {
+  it("ends an attempt to connect", async () => {
     const { clock, service, consumer, start } = makeRig();
     service.connection = "connecting";
     const outcome = start();
@@ -171,7 +173,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("follows the signal", async () => {
+  it("starts when the signal aborts", async () => {
     const shutdown = new AbortController();
     const { service, jobs, start } = makeRig();
     const outcome = start({ signal: shutdown.signal });
@@ -185,7 +187,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(service.openClients).toBe(0);
   });
 
-  it("follows a signal that had aborted before the start", async () => {
+  it("starts at once if the signal has already aborted", async () => {
     const { service, start } = makeRig();
     expect(await start({ signal: AbortSignal.abort() })).toBe("resolved");
     expect(service.openClients).toBe(0);
@@ -197,7 +199,7 @@ describe("StreamConsumer.shutdown", () => {
     expect(consumer.phase).toBe("closed");
   });
 
-  it("gives a straggling handler no client to go on with", async () => {
+  it("leaves no client for a handler that still runs", async () => {
     let late: () => unknown = () => {};
     const { clock, service, consumer, start } = makeRig({
       handle: (_message, context) => {
@@ -211,7 +213,7 @@ describe("StreamConsumer.shutdown", () => {
     await settle();
     void consumer.shutdown();
     await clock.pass(15_000);
-    expect(late).toThrow("There is no client any more");
+    expect(late).toThrow("There is no client, because the consumer was shut down");
     expect(service.openClients).toBe(0);
   });
 });

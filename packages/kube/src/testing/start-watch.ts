@@ -1,7 +1,8 @@
-/** A watch in progress against a real server, for the tests of the watch. */
-import { KubeClient, type WatchRequest } from "../client.ts";
+/** Starts a watch against a real server, for tests of the watch. */
+import { KubeClient } from "../client.ts";
 import type { Credentials } from "../config.ts";
 import type { KubeError } from "../errors.ts";
+import type { WatchRequest } from "../request-types.ts";
 import { ApiServer, type Seen, status } from "./api-server.ts";
 import { FakePlatform, fixedCredentials } from "./fake-platform.ts";
 
@@ -20,7 +21,7 @@ export async function endWatches(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }
 
-/** A watch against a real server, with everything it says in `log`, and `said(n)` to wait for the n-th thing. */
+/** Every callback adds an entry to `log`. `logged(n)` waits until there are n entries. */
 export async function startWatch(
   handler: (seen: Seen) => void,
   options: Partial<WatchRequest<Lease>> & { credentials?: Credentials } = {},
@@ -35,11 +36,11 @@ export async function startWatch(
   const log: string[] = [];
   const errors: KubeError[] = [];
   const waiters: (() => void)[] = [];
-  const say = (text: string): void => {
+  const add = (text: string): void => {
     log.push(text);
     for (const wake of waiters.splice(0)) wake();
   };
-  const said = async (count: number): Promise<string[]> => {
+  const logged = async (count: number): Promise<string[]> => {
     while (log.length < count) await new Promise<void>((resolve) => waiters.push(resolve));
     return log;
   };
@@ -47,11 +48,11 @@ export async function startWatch(
     path,
     query,
     signal: controller.signal,
-    onEvent: ({ type, object }) => say(`${type} ${object.metadata.resourceVersion}`),
-    onUp: ({ resumed }) => say(resumed ? "up again" : "up"),
+    onEvent: ({ type, object }) => add(`${type} ${object.metadata.resourceVersion}`),
+    onUp: ({ resumed }) => add(resumed ? "up again" : "up"),
     onDown: (error) => {
       errors.push(error);
-      say(`down ${error.code}`);
+      add(`down ${error.code}`);
     },
     ...options,
   });
@@ -60,7 +61,7 @@ export async function startWatch(
     () => client.close(),
     () => controller.abort(),
   );
-  return { server, platform, client, controller, log, said, ended, errors };
+  return { server, platform, client, controller, log, logged, ended, errors };
 }
 
 export const open = ({ response }: Seen, ...lines: string[]): void => {
@@ -68,4 +69,4 @@ export const open = ({ response }: Seen, ...lines: string[]): void => {
   response.flushHeaders();
   for (const line of lines) response.write(line);
 };
-export const versionAsked = (seen: Seen): string | null => seen.url.searchParams.get("resourceVersion");
+export const requestedVersion = (seen: Seen): string | null => seen.url.searchParams.get("resourceVersion");

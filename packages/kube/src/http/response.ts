@@ -1,12 +1,12 @@
 /**
- * Turns an answer that is not what was asked for into a typed error: a Kubernetes Status by its meaning, and anything else
- * (the page of a proxy, a cut body, garbage) by quoting how it begins.
+ * Parses a successful response, and turns any other into a typed error. A Kubernetes Status is interpreted. Anything else, for
+ * example the page of a proxy, is quoted in its first characters.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { KubeError, type KubeErrorCode } from "../errors.ts";
 import { describeNeed, formatRule, type RbacNeed } from "../rbac.ts";
 
-export type Answer = {
+export type ApiResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
@@ -14,40 +14,38 @@ export type Answer = {
 
 type Status = { kind: "Status"; message?: string; reason?: string; code?: number; details?: unknown };
 
-/** The object in a 2xx answer. */
-export function parseAnswer(answer: Answer, need: RbacNeed): unknown {
-  if (answer.body.length === 0 && answer.status === 204) return undefined;
-  const parsed = parseObject(answer.body);
+/** The object in a 2xx response. */
+export function parseResponse(response: ApiResponse, need: RbacNeed): unknown {
+  if (response.body.length === 0 && response.status === 204) return undefined;
+  const parsed = parseObject(response.body);
   if (parsed === undefined) {
     throw new KubeError(
       "BadResponse",
-      `Cannot ${describeNeed(need)}: the answer is not from Kubernetes, it begins with ${quoteStart(answer.body)}. Is a proxy in between?`,
-      { status: answer.status },
+      `Cannot ${describeNeed(need)}: the response is not from Kubernetes. It starts with ${quoteStart(response.body)}. Is there a proxy in between?`,
+      { status: response.status },
     );
   }
   return parsed;
 }
 
-/** The error in any other answer. */
-export function errorFromAnswer(answer: Answer, need: RbacNeed, now: () => number): KubeError {
-  const parsed = parseObject(answer.body);
+/** The error in any other response. */
+export function errorFromResponse(response: ApiResponse, need: RbacNeed, nowMs: number): KubeError {
+  const parsed = parseObject(response.body);
   const status = isStatus(parsed) ? parsed : undefined;
-  const retryAfterMs = retryAfterHeader(answer.headers["retry-after"], now) ?? retryAfterDetails(status);
-  const facts = { status: answer.status, reason: status?.reason, retryAfterMs, details: status };
-  const code = codeFor(answer.status, status?.reason);
+  const retryAfterMs = retryAfterHeader(response.headers["retry-after"], nowMs) ?? retryAfterDetails(status);
+  const facts = { status: response.status, reason: status?.reason, retryAfterMs, details: status };
+  const code = codeFor(response.status, status?.reason);
   if (status !== undefined) return new KubeError(code, statusMessage(code, status, need), facts);
-  const target = answer.headers.location;
+  const target = response.headers.location;
   const body =
-    answer.body.length === 0 ? "nothing else" : `${quoteStart(answer.body)}, which is not from Kubernetes`;
-  const why =
-    answer.status >= 300 && answer.status < 400 && target !== undefined
-      ? `the server redirects to ${target}, which is not followed. Set server to the address of the API itself`
-      : `the answer was ${answer.status} and ${body}. Is a proxy in between?`;
-  return new KubeError(
-    code,
-    `Cannot ${describeNeed(need)}: ${why.replace(/\?$/, "")}${why.endsWith("?") ? "?" : "."}`,
-    facts,
-  );
+    response.body.length === 0
+      ? "without a body"
+      : `${quoteStart(response.body)}, which is not from Kubernetes`;
+  const isRedirect = response.status >= 300 && response.status < 400 && target !== undefined;
+  const why = isRedirect
+    ? `the server redirects to ${target}, and this client does not follow redirects. Set server to the address of the API.`
+    : `the server responded with ${response.status} ${body}. Is there a proxy in between?`;
+  return new KubeError(code, `Cannot ${describeNeed(need)}: ${why}`, facts);
 }
 
 /** The error in an ERROR event of a watch. */
@@ -97,26 +95,27 @@ function codeFor(status: number, reason: string | undefined): KubeErrorCode {
 }
 
 function statusMessage(code: KubeErrorCode, status: Status, need: RbacNeed): string {
-  const said = status.message || status.reason || "the server gives no reason";
-  if (code === "Forbidden") return forbiddenMessage(said, need);
+  const reason = status.message || status.reason || "the server gave no reason";
+  if (code === "Forbidden") return forbiddenMessage(reason, need);
   const hint =
     code === "Unauthorized"
-      ? ". The server does not accept these credentials: are they expired or of another cluster?"
+      ? ". The server rejected the credentials. Have they expired, or are they for another cluster?"
       : "";
-  return `Cannot ${describeNeed(need)}: ${said}${hint}`;
+  return `Cannot ${describeNeed(need)}: ${reason}${hint}`;
 }
 
-/** Quota and admission also answer 403; only a refusal by the authorizer names a user, and only that is mended by a rule. */
-function forbiddenMessage(said: string, need: RbacNeed): string {
-  const match = /User "([^"]*)" cannot ([a-z]+) (?:resource|path)/.exec(said);
-  if (match === null) return `Cannot ${describeNeed(need)}: ${said}`;
+/** Quota and admission also respond with 403. Only the authorizer names a user, and only then does an RBAC rule help. */
+function forbiddenMessage(reason: string, need: RbacNeed): string {
+  const match = /User "([^"]*)" cannot ([a-z]+) (?:resource|path)/.exec(reason);
+  if (match === null) return `Cannot ${describeNeed(need)}: ${reason}`;
   const [, user = "", verb = need.verb] = match;
-  // A PUT or PATCH that creates is authorized as create, so the server knows the verb better than the request does.
-  const asked: RbacNeed = verb === need.verb ? need : { ...need, verb, rule: ruleWithVerb(need, verb) };
-  const anonymous = user === "system:anonymous" ? " The server saw no credentials it knows." : "";
+  // Use the server's verb: it authorizes a PUT or PATCH that creates an object as create.
+  const actual: RbacNeed = verb === need.verb ? need : { ...need, verb, rule: ruleWithVerb(need, verb) };
+  const anonymous =
+    user === "system:anonymous" ? " The request carried no credentials that the server knows." : "";
   return (
-    `Cannot ${describeNeed(asked)}: ${user} is not allowed to.${anonymous} ` +
-    `Add to its ${asked.role}: ${formatRule(asked.rule)}`
+    `Cannot ${describeNeed(actual)}: ${user} is not allowed to.${anonymous} ` +
+    `Add to its ${actual.role}: ${formatRule(actual.rule)}`
   );
 }
 
@@ -126,11 +125,11 @@ function ruleWithVerb(need: RbacNeed, verb: string): RbacNeed["rule"] {
   return { ...rest, ...(resourceNames && verb !== "create" && { resourceNames }), verbs: [verb] };
 }
 
-function retryAfterHeader(value: string | undefined, now: () => number): number | undefined {
+function retryAfterHeader(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now());
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
 function retryAfterDetails(status: Status | undefined): number | undefined {
@@ -151,7 +150,7 @@ function parseObject(body: Uint8Array): object | undefined {
   }
 }
 
-/** Enough to recognise whose page it is, and on one line. */
+/** Enough to recognise where it comes from, on one line. */
 export function quoteStart(body: Uint8Array): string {
   const text = new TextDecoder().decode(body.subarray(0, 400)).replace(/\s+/g, " ").trim();
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

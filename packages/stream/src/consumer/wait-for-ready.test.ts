@@ -1,21 +1,21 @@
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { describe, expect, it } from "vitest";
 import { FakeClient } from "../testing/fake-service.ts";
-import { VirtualClock } from "../testing/virtual-clock.ts";
-import { reach } from "./reach.ts";
+import { waitForReady } from "./wait-for-ready.ts";
 
 function setUp() {
   const clock = new VirtualClock();
   const client = new FakeClient({}, "connecting");
-  const reaching = reach(client, clock, 10_000);
-  const outcome = reaching.done.then(
+  const wait = waitForReady(client, clock, 10_000);
+  const outcome = wait.done.then(
     () => "ready",
     (error: Error) => error.message,
   );
-  return { clock, client, reaching, outcome };
+  return { clock, client, wait, outcome };
 }
 
-describe("reach", () => {
-  it("resolves when the connection stands", async () => {
+describe("waitForReady", () => {
+  it("resolves when the client is connected", async () => {
     const { clock, client, outcome } = setUp();
     client.become("connecting");
     client.become("ready");
@@ -36,7 +36,7 @@ describe("reach", () => {
     expect(await outcome).toBe("the client was closed");
   });
 
-  it("rejects when its time is over, and hears nothing after that", async () => {
+  it("rejects at the time limit, and ignores a later connection", async () => {
     const { clock, client, outcome } = setUp();
     await clock.pass(10_000);
     client.become("ready");
@@ -44,9 +44,9 @@ describe("reach", () => {
   });
 
   it("can be cancelled", async () => {
-    const { clock, reaching, outcome } = setUp();
-    reaching.cancel();
-    expect(await outcome).toBe("no longer wanted");
+    const { clock, wait, outcome } = setUp();
+    wait.cancel();
+    expect(await outcome).toBe("the wait was cancelled");
     expect(clock.armed).toBe(0);
   });
 });
