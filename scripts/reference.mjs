@@ -1,6 +1,5 @@
 // @ts-check
-// Writes docs/reference from the declarations of the commands, so that it says what the commands do. A test fails when a page
-// is stale; then:
+// Generates docs/reference from the declarations of the commands. A test fails if a page is out of date. To update:
 //   npm run build && node scripts/reference.mjs
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -11,40 +10,40 @@ import { fileURLToPath } from "node:url";
  * @typedef {{ name: string, type: string, labels: readonly string[], help: string }} Metric
  */
 
-/** Commands that read nothing but what is typed. */
+/** Commands that do not read settings from the environment. */
 const withoutEnvironment = ["manifests", "sandbox"];
 
-/** Variables that are no flags. A test keeps this list complete. */
+/** Variables that do not belong to a flag. A test keeps this list complete. */
 export const variables = {
-  "Who and where this replica is": {
+  "Identity and location of this replica": {
     POD_NAME:
-      "the identity, unless `--id` or `identity` is given; the pod that is labelled or named. By the downward API: `metadata.name`",
-    NAMESPACE: "the namespace, unless it is given. By the downward API: `metadata.namespace`",
-    POD_NAMESPACE: "the same; `NAMESPACE` wins for the lock, `POD_NAMESPACE` for the pod",
-    POD_IP: "the address for `--service`. By the downward API: `status.podIP`",
-    POD_UID: "told in the EndpointSlice, if it is set: `metadata.uid`",
-    NODE_NAME: "told in the EndpointSlice, if it is set: `spec.nodeName`",
+      "identity of the candidate, unless `--id` or `identity` is set, and name of the pod to label. Set it with the downward API: `metadata.name`",
+    NAMESPACE: "namespace, unless a flag sets it. Set it with the downward API: `metadata.namespace`",
+    POD_NAMESPACE: "the same; for the lock `NAMESPACE` has precedence, for the pod `POD_NAMESPACE`",
+    POD_IP: "address for `--service`. Set it with the downward API: `status.podIP`",
+    POD_UID: "written to the EndpointSlice, if set. From the downward API: `metadata.uid`",
+    NODE_NAME: "written to the EndpointSlice, if set. From the downward API: `spec.nodeName`",
   },
-  "Which cluster": {
-    KUBECONFIG: "paths of kubeconfigs, as kubectl reads them",
-    KUBERNETES_SERVICE_HOST: "set by Kubernetes in a pod: the API server",
-    KUBERNETES_SERVICE_PORT: "set by Kubernetes in a pod: its port",
+  Cluster: {
+    KUBECONFIG: "paths of kubeconfigs, as for kubectl",
+    KUBERNETES_SERVICE_HOST: "host of the API server; Kubernetes sets it in a pod",
+    KUBERNETES_SERVICE_PORT: "port of the API server; Kubernetes sets it in a pod",
     TENURE_SERVICEACCOUNT_DIR:
-      "where token, ca.crt and namespace are, if not in `/var/run/secrets/kubernetes.io/serviceaccount`",
-    HOME: "for `~/.kube/config` and `~/.tenure/sandbox.kubeconfig`; `USERPROFILE` on Windows",
+      "directory with token, ca.crt and namespace, instead of `/var/run/secrets/kubernetes.io/serviceaccount`",
+    HOME: "home directory for `~/.kube/config` and `~/.tenure/sandbox.kubeconfig`; `USERPROFILE` on Windows",
     USERPROFILE: "see `HOME`",
-    HTTPS_PROXY: "the proxy to the API server, as client-go reads it; `proxy-url` in a kubeconfig wins",
+    HTTPS_PROXY: "proxy for the API server, as for client-go; `proxy-url` in a kubeconfig has precedence",
     HTTP_PROXY: "see `HTTPS_PROXY`",
     NO_PROXY: "see `HTTPS_PROXY`",
-    PATH: "where credential plugins and the command of `tenure run` are looked for",
+    PATH: "search path for credential plugins and for the command of `tenure run`",
   },
-  "How it is shown": {
-    NO_COLOR: "no colours",
-    TERM: "`dumb` for no colours and no live view",
+  Output: {
+    NO_COLOR: "if set, output has no colours",
+    TERM: "with the value `dumb`, output has no colours",
   },
 };
 
-/** What `tenure run` gives to the child. */
+/** Variables that `tenure run` sets for the child. */
 export const childVariables = ["TENURE_IDENTITY", "TENURE_ELECTION", "TENURE_TOKEN", "TENURE_DEADLINE_FILE"];
 
 /** @param {Option} option */
@@ -58,7 +57,7 @@ function leaves(command) {
   return command.commands.flatMap((each) => (each.name() === "help" ? [] : [each, ...leaves(each)]));
 }
 
-/** @param {Command} command @returns {string} as it is typed, without `tenure` */
+/** @param {Command} command @returns {string} the command without `tenure` */
 const pathOf = (command) =>
   command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
@@ -71,20 +70,20 @@ const variableOf = (option) => `TENURE_${nameOf(option).replaceAll("-", "_").toU
 /** @param {Command} command */
 const visible = (command) => command.options.filter((option) => !option.hidden);
 
-/** Meaning and default; some say their default in words. @param {Option} option */
+/** Meaning and default, which some options have in their description. @param {Option} option */
 function described(option) {
-  const [, words = option.description, inWords = ""] =
+  const [, text = option.description, describedDefault = ""] =
     /^([\s\S]*?)\s*\(default: ((?:[^()]|\([^()]*\))*)\)$/.exec(option.description) ?? [];
   const fallback = option.defaultValue;
   const shown =
     fallback === undefined || fallback === true
-      ? inWords
+      ? describedDefault
       : `\`${JSON.stringify(fallback).replaceAll('"', "")}\``;
   const choices = option.argChoices
     ? ` One of ${option.argChoices.map((choice) => `\`${choice}\``).join(", ")}.`
     : "";
   return {
-    meaning: cell(words + (choices && words ? `.${choices}` : choices.trim())),
+    meaning: cell(text + (choices && text ? `.${choices}` : choices.trim())),
     fallback: cell(shown),
   };
 }
@@ -100,7 +99,7 @@ export function flagsPage(program) {
     const withVariable = hasEnvironment(command);
     const rows = visible(command).map((option) => {
       const { meaning, fallback } = described(option);
-      const required = option.mandatory ? "(needed)" : fallback;
+      const required = option.mandatory ? "(required)" : fallback;
       const variable = withVariable ? ` \`${variableOf(option)}\` |` : "";
       return `| \`${cell(option.flags)}\` | ${meaning} | ${required} |${variable}`;
     });
@@ -119,13 +118,13 @@ export function flagsPage(program) {
     ].join("\n\n");
   });
   return page(
-    "Every flag",
-    "`tenure COMMAND --help` says the same, with examples. A flag wins over its variable, that over the file of `--config` where there is one, and that over the default.",
+    "Flags",
+    "`tenure COMMAND --help` prints the same, with examples. A flag overrides its variable, the variable overrides the file of `--config`, if the command has that flag, and the file overrides the default.",
     ...parts,
   );
 }
 
-/** What is printed by --help, without line breaks of its own. @param {Command} command */
+/** The output of --help. @param {Command} command */
 function helpOf(command) {
   let text = "";
   command.configureOutput({ writeOut: (more) => (text += more) });
@@ -149,9 +148,9 @@ function exitCodesOf(command) {
 export function exitCodesPage(program) {
   /** @type {[string, string][]} */
   const usual = [
-    ["0", "done"],
-    ["1", "it could not be done; one sentence on stderr says why"],
-    ["2", "what was typed is wrong; one sentence on stderr says what"],
+    ["0", "success"],
+    ["1", "failure; stderr has the reason"],
+    ["2", "wrong usage; stderr has the reason"],
   ];
   const table = (/** @type {[string, string][]} */ rows) =>
     [
@@ -164,7 +163,7 @@ export function exitCodesPage(program) {
     .filter(({ rows }) => rows.length > 0);
   return page(
     "Exit codes",
-    "Of every command that is not named below:",
+    "Of every command that is not listed below:",
     table(usual),
     ...special.map(({ command, rows }) => `## tenure ${pathOf(command)}\n\n${table(rows)}`),
   );
@@ -190,7 +189,7 @@ export function environmentPage(program) {
   const run = program.commands.find((command) => command.name() === "run");
   const help = run ? helpOf(run) : "";
   const child = childVariables.map((name) => {
-    const [, meaning = ""] = new RegExp(`^ +${name} +(.*)$`, "m").exec(help) ?? [];
+    const [, meaning = ""] = new RegExp(`^ {2}${name} +(.*)$`, "m").exec(help) ?? [];
     return `| \`${name}\` | ${cell(meaning)} |`;
   });
   return page(
@@ -204,15 +203,15 @@ export function environmentPage(program) {
         ...Object.entries(list).map(([name, meaning]) => `| \`${name}\` | ${cell(meaning)} |`),
       ].join("\n"),
     ),
-    ["## What the child of `tenure run` finds", "", "| variable | meaning |", "|---|---|", ...child].join(
+    ["## Environment of the child of `tenure run`", "", "| variable | meaning |", "|---|---|", ...child].join(
       "\n",
     ),
     [
       "## Flags",
       "",
-      "Set to nothing is not set. A switch takes `true` or `false`; a list is separated by commas.",
+      "An empty variable counts as not set. A flag without a value takes `true` or `false`. A list is separated by commas.",
       "",
-      "| variable | flag | of |",
+      "| variable | flag | commands |",
       "|---|---|---|",
       ...flags,
     ].join("\n"),
@@ -250,8 +249,8 @@ export function pages(program, metrics) {
   };
 }
 
-/** Whose paths in help texts must not be those of the machine that wrote the page. */
-export const nobody = {
+/** A platform for help texts, without the paths of the machine that generates the page. */
+export const helpPlatform = {
   args: [],
   env: () => undefined,
   environment: () => ({}),
@@ -265,7 +264,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { declareProgram } = await import("../packages/cli/dist/run.js");
   const { metricsCatalogue } = await import("../packages/status/dist/internal.js");
   const folder = fileURLToPath(new URL("../docs/reference/", import.meta.url));
-  const program = declareProgram(/** @type {any} */ (nobody));
+  const program = declareProgram(/** @type {any} */ (helpPlatform));
   for (const [file, text] of Object.entries(pages(program, metricsCatalogue)))
     await writeFile(folder + file, text);
 }

@@ -1,23 +1,23 @@
-/** What ends the command without a stack trace: one sentence, and an exit code. */
+/** An error that ends the command with one message and an exit code, without a stack trace. */
 
 export type CliErrorCode =
-  /** What was typed is wrong. Exit code 2. */
-  | "USAGE"
-  /** What was asked for could not be done. Exit code 1. */
-  | "FAILED"
-  /** Taking part was refused: no rights, or somebody else has this identity. Exit code 3. */
-  | "REFUSED"
-  /** The command to run is there and cannot be run. Exit code 126, as shells have it. */
-  | "NOT_EXECUTABLE"
-  /** The command to run is not there. Exit code 127, as shells have it. */
-  | "NOT_FOUND";
+  /** The command line is wrong. Exit code 2. */
+  | "Usage"
+  /** The command failed. Exit code 1. */
+  | "Failed"
+  /** The replica may not take part: it lacks rights, or another process has its identity. Exit code 3. */
+  | "Refused"
+  /** The program to run exists but is not executable. Exit code 126, as in a shell. */
+  | "NotExecutable"
+  /** The program to run does not exist. Exit code 127, as in a shell. */
+  | "NotFound";
 
 const exitCodes: Readonly<Record<CliErrorCode, number>> = {
-  USAGE: 2,
-  FAILED: 1,
-  REFUSED: 3,
-  NOT_EXECUTABLE: 126,
-  NOT_FOUND: 127,
+  Usage: 2,
+  Failed: 1,
+  Refused: 3,
+  NotExecutable: 126,
+  NotFound: 127,
 };
 
 export class CliError extends Error {

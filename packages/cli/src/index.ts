@@ -1,7 +1,7 @@
-/** The command line as a function, for programs that embed it. */
+/** The command line as functions, for programs that embed it. */
 
+export { runCommandLine } from "./command-line.ts";
 export { objectsFor } from "./commands/manifests/objects.ts";
 export type { ManifestOptions } from "./commands/manifests/options.ts";
 export { CliError, type CliErrorCode } from "./errors.ts";
 export { type Platform, systemPlatform } from "./platform.ts";
-export { run } from "./run.ts";

@@ -1,4 +1,4 @@
-/** The command as a process, as users run it. It runs the build, so it builds first. */
+/** The command as a process. It runs the build output, so it builds first. */
 import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ function start(...args: string[]) {
 }
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s stops a sandbox cleanly, also with watches open",
+  "%s stops a sandbox cleanly, even with open watches",
   async (signal) => {
     const { child, line, ended } = start("sandbox", "--port", "0", "--no-tls", "--anonymous");
     const { url } = JSON.parse(await line);
@@ -45,7 +45,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
-test("what was acknowledged survives kill -9, and the revision goes on", async () => {
+test("acknowledged writes survive kill -9, and revisions keep increasing", async () => {
   const dataDir = join(home, "data");
   const flags = ["sandbox", "--port", "0", "--no-tls", "--anonymous", "--data-dir", dataDir];
   const first = start(...flags);
@@ -83,7 +83,7 @@ test("what was acknowledged survives kill -9, and the revision goes on", async (
   expect(await second.ended).toBe(0);
 }, 30_000);
 
-test("a wrong option ends with 2 and no stack trace", async () => {
+test("a wrong option exits with 2 and prints no stack trace", async () => {
   const failed = await promisify(execFile)(process.execPath, [main, "sandbox", "--port", "x"]).catch(
     (error) => error,
   );

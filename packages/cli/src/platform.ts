@@ -1,84 +1,86 @@
-/** All that the command takes from the process it runs in. Nothing else in this package may touch it. */
+/** Everything that the command takes from its process. No other file of this package reads it. */
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { backgroundClock, type Clock, processSignals, type SignalSource, systemClock } from "@tenure/base";
 
-export interface Platform {
-  /** What was typed behind the name of the command. */
+export interface TerminalSize {
+  columns(): number;
+  rows(): number;
+  /** Calls back when the size changes. The returned function stops that. */
+  onResize(listener: () => void): () => void;
+}
+
+export interface Platform extends SignalSource {
+  /** The arguments after the name of the command. */
   args: string[];
   env(name: string): string | undefined;
-  /** The whole environment, for programs that are started. */
+  /** The whole environment, to pass on to other programs. */
   environment(): Record<string, string | undefined>;
   homeDirectory(): string;
-  /** Whether a person looks at the output. */
+  /** Whether stdout is a terminal. */
   isTerminal: boolean;
-  /** Whether a person looks at stderr. */
+  /** Whether stderr is a terminal. */
   isErrorTerminal: boolean;
+  terminal: TerminalSize;
   out(text: string): void;
   err(text: string): void;
   /**
-   * Writes to a descriptor without making this thread wait for its reader; resolves with the bytes written, rejects with
-   * EAGAIN when the reader has to be waited for.
+   * Writes to a descriptor without blocking this thread. Resolves with the number of bytes written; rejects with EAGAIN if the
+   * reader is too slow.
    */
   write(descriptor: 1 | 2, bytes: Uint8Array): Promise<number>;
   pid: number;
-  /** Resolves with the first signal that asks to stop; a second one ends the process at once. */
-  stopSignal(): Promise<string>;
-  /** Calls back for each of these signals, which then do nothing else. The result ends it. */
-  onSignal(signal: NodeJS.Signals, listener: () => void): () => void;
-  /** Milliseconds since 1970. */
-  wallMs(): number;
-  /** Calls back once; the result cancels. */
-  after(ms: number, callback: () => void): () => void;
-  /** Calls back again and again; the result ends it. It does not keep the process alive. */
-  every(ms: number, callback: () => void): () => void;
+  /** An armed timer keeps the process alive. */
+  clock: Clock;
+  /** An armed timer does not keep the process alive. */
+  backgroundClock: Clock;
   exit(code: number): never;
 }
 
+/** Sizes for a terminal that does not report its own. */
+const defaultColumns = 80;
+const defaultRows = 24;
+
 export const systemPlatform: Platform = {
+  ...processSignals,
   args: process.argv.slice(2),
   env: (name) => process.env[name],
   environment: () => ({ ...process.env }),
   homeDirectory: () => homedir(),
   isTerminal: process.stdout.isTTY === true,
   isErrorTerminal: process.stderr.isTTY === true,
+  terminal: {
+    columns: () => process.stdout.columns || defaultColumns,
+    rows: () => process.stdout.rows || defaultRows,
+    onResize(listener) {
+      process.stdout.on("resize", listener);
+      return () => process.stdout.off("resize", listener);
+    },
+  },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   async write(descriptor, bytes) {
     descriptors[descriptor] ??= openForWriting(descriptor);
     const open = descriptors[descriptor];
     if (open !== "may block") return writeSync(open, bytes);
-    // In another thread, which may have to wait.
+    // Node does this in a thread of its pool, which may block.
     return new Promise((resolve, reject) => {
       write(descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)));
     });
   },
   pid: process.pid,
-  stopSignal: () =>
-    new Promise((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
-    }),
-  onSignal(signal, listener) {
-    process.on(signal, listener);
-    return () => process.off(signal, listener);
-  },
-  wallMs: () => Date.now(),
-  after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-  every(ms, callback) {
-    const timer = setInterval(callback, ms).unref();
-    return () => clearInterval(timer);
-  },
+  clock: systemClock,
+  backgroundClock,
   exit: (code) => process.exit(code),
 };
 
 const descriptors: { [descriptor: number]: number | "may block" } = {};
 
 /**
- * Stdout or stderr such that writing does not block: a file never does; a pipe or a terminal is opened anew, as making ours
- * non-blocking would make it so for everybody who shares it. Of a socket, or of a pipe of another user, it cannot be had.
+ * Opens stdout or stderr so that a write does not block. A file never blocks. A pipe or a terminal is opened again, because
+ * O_NONBLOCK on our own descriptor would affect every process that shares it. A socket, or a pipe of another user, cannot be
+ * opened again.
  */
 function openForWriting(descriptor: 1 | 2): number | "may block" {
   try {

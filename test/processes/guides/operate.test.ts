@@ -35,7 +35,7 @@ describe.skipIf(whyNot !== undefined)("docs/tasks/operate.md", () => {
     expect(paused).toContain("nobody leads");
     expect(paused).toContain("is resumed");
 
-    expect(await guide.run("tenure doctor billing -n prod")).toContain("Nothing wrong was found.");
+    expect(await guide.run("tenure doctor billing -n prod")).toContain("No problems found.");
 
     first.interrupt();
     second.interrupt();

@@ -39,7 +39,7 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
     const child = childOf(pod1, await pod1.says(/child \d+ started/));
     let at = pod1.lines.length;
     await guide.shell(`CHILD=${child}\n${guide.block("kill -9 $CHILD")}`);
-    at = await inOrder(pod1, [`child ${child} ended by SIGKILL`, /child \d+ started/, "is ready"], at);
+    at = await inOrder(pod1, [`child ${child} exited on SIGKILL`, /child \d+ started/, "is ready"], at);
 
     // The child is not well.
     await guide.run("# unhealthy, then healthy again");
@@ -53,9 +53,9 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
       [
         "→ terminating",
         "asked to stop",
-        "ended with exit code 0",
-        "nothing is left of child",
-        "gave leadership up",
+        "exited with code 0",
+        "and its descendants have exited",
+        "gave up leadership",
       ],
       at,
     );

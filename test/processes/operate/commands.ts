@@ -19,12 +19,12 @@ export interface Running {
   readonly ran: Promise<Ran>;
   /** Lines of stdout so far. */
   readonly lines: string[];
-  /** The first line that matches; rejects if the command ends before. */
+  /** The first line that matches. Rejects if the command exits before. */
   line(pattern: RegExp): Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** A home without a cluster, and nothing of this machine's environment that would name one. */
+/** An environment without a cluster. */
 function environment(more: Record<string, string>): Record<string, string> {
   const { PATH = "" } = process.env;
   return { PATH, HOME: "/nonexistent", ...more };
@@ -32,7 +32,7 @@ function environment(more: Record<string, string>): Record<string, string> {
 
 const running = new Set<ChildProcess>();
 
-/** Ends what a failed test left behind. */
+/** Ends the processes that a failed test left. */
 export function endAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
@@ -83,7 +83,7 @@ export function start(args: readonly string[], env: Record<string, string> = {})
   };
 }
 
-/** A cluster other than the sandbox to test on, by the administrator's kubeconfig. */
+/** The administrator's kubeconfig of a cluster to use instead of the sandbox. */
 const given = process.env.TENURE_CONFORMANCE_KUBECONFIG;
 export const isSandbox = given === undefined;
 
@@ -115,7 +115,7 @@ export class TestCluster {
     return this.#sandbox;
   }
 
-  /** Runs the command as the administrator, to its end. */
+  /** Runs the command as the administrator until it exits. */
   tenure(...args: string[]): Promise<Ran> {
     return start([...args, "--kubeconfig", this.kubeconfig]).ran;
   }

@@ -1,4 +1,4 @@
-/** `tenure doctor` as a process: with no fault planted it finds none; with one planted it finds that one, and says how to mend it. */
+/** `tenure doctor` as a process: it finds each fault, with its fix, and nothing if there is none. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checkRunBuild } from "../run/replicas.ts";
 import { endAll, isSandbox, leases, record, TestCluster } from "./commands.ts";
@@ -42,7 +42,7 @@ async function examine(namespace: string, ...flags: string[]) {
   return { code, findings: of("finding"), hints: of("hint"), checks };
 }
 
-/** A world of its own with this fault in it. */
+/** A new namespace with this fault. */
 async function planted(fault: (world: World) => void): Promise<World> {
   const world = healthy(cluster, `doctor-${++count}`);
   fault(world);
@@ -50,8 +50,8 @@ async function planted(fault: (world: World) => void): Promise<World> {
   return world;
 }
 
-describe("with nothing planted", () => {
-  it("finds nothing in a workload of three, and exits with 0", async () => {
+describe("without a fault", () => {
+  it("finds nothing in a workload with three replicas, and exits with 0", async () => {
     const { namespace } = await planted(() => {});
     const { code, findings, hints, checks } = await examine(namespace);
     expect(findings).toEqual([]);
@@ -77,19 +77,19 @@ describe("with nothing planted", () => {
       expect(looked).toContain(check);
   });
 
-  it("nor in candidates outside of the cluster, nor without any election; and says so to people", async () => {
+  it("finds nothing without an election or with candidates outside of the cluster, and prints that", async () => {
     const namespace = await cluster.namespace(`doctor-${++count}`);
     const empty = await cluster.tenure("doctor", "-n", namespace);
     expect([empty.code, empty.err]).toEqual([0, ""]);
     await cluster.create(leases(namespace), { metadata: { name: "laptop" }, spec: record("my-laptop") });
     const { code, out } = await cluster.tenure("doctor", "-n", namespace);
     expect(out).toContain(`✓ holder       ${namespace}/laptop: my-laptop leads`);
-    expect(out).toMatch(/\n\nNothing wrong was found\.\n$/);
+    expect(out).toMatch(/\n\nNo problems found\.\n$/);
     expect(code).toBe(0);
   });
 });
 
-describe("finds a planted fault, that one and no other", () => {
+describe("finds a fault, and nothing else", () => {
   it.each(faults)("$name", async ({ plant, check, what, fix }) => {
     const { namespace } = await planted(plant);
     const { code, findings } = await examine(namespace);
@@ -100,8 +100,8 @@ describe("finds a planted fault, that one and no other", () => {
   });
 });
 
-describe("finds what is planted beside the workload", () => {
-  it("two locks of two kinds with two holders: a move that is half done", async () => {
+describe("finds faults around the workload", () => {
+  it("two locks of different kinds with different holders: an incomplete migration", async () => {
     const { namespace } = await planted(() => {});
     const { leaseTransitions, ...rest } = record("billing-old") as { leaseTransitions: number };
     const leader = JSON.stringify({ ...rest, leaderTransitions: leaseTransitions });
@@ -112,12 +112,12 @@ describe("finds what is planted beside the workload", () => {
     const { findings } = await examine(namespace);
     const twins = findings.find(({ check }) => check === "twins");
     expect(twins?.what).toMatch(
-      /two lead at once: billing-7d9f8c6b5d-x1x1x by the Lease, billing-old by the ConfigMap/,
+      /there are two leaders: billing-7d9f8c6b5d-x1x1x holds the Lease, billing-old holds the ConfigMap/,
     );
     expect(twins?.fix).toContain("--lock=configmap+lease");
   });
 
-  it("somebody renews under the name of a pod that is not there", async () => {
+  it("a process that renews with the name of a missing pod", async () => {
     const { namespace } = await planted((world) => {
       world.lease = undefined;
       Object.assign(world, { podLabels: () => ({ app: election }) });
@@ -127,14 +127,14 @@ describe("finds what is planted beside the workload", () => {
       const { findings } = await examine(namespace);
       expect(findings).toEqual([expect.objectContaining({ check: "identity" })]);
       expect(findings[0]?.what).toMatch(
-        /somebody renews the lock as billing-7d9f8c6b5d-ghost, and no pod has this name/,
+        /a process renews the lock as billing-7d9f8c6b5d-ghost, but no pod has this name/,
       );
     } finally {
       await standIn.stop();
     }
   });
 
-  it("an EndpointSlice that sends traffic elsewhere", async () => {
+  it("an EndpointSlice that sends traffic to the wrong pod", async () => {
     const { namespace, pods } = await planted(() => {});
     await cluster.create(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, {
       metadata: {
@@ -150,11 +150,11 @@ describe("finds what is planted beside the workload", () => {
     const { findings } = await examine(namespace);
     expect(findings).toEqual([expect.objectContaining({ check: "traffic" })]);
     expect(findings[0]?.what).toContain(
-      `EndpointSlice billing-leader sends traffic to ${pods[1]}, and ${pods[0]} leads`,
+      `EndpointSlice billing-leader sends traffic to ${pods[1]}, but ${pods[0]} leads`,
     );
   });
 
-  it("a ConfigMap that names another, by the key that is the election's and by no other", async () => {
+  it("a ConfigMap whose key for the leader names another pod, ignoring other keys", async () => {
     const publish = async (flag: string, data: Record<string, string>) => {
       const { namespace } = await planted((world) => {
         world.deployment.spec.template.spec.containers[0].args.splice(1, 0, `--leader-configmap=${flag}`);
@@ -170,7 +170,7 @@ describe("finds what is planted beside the workload", () => {
     expect(await publish("leader-config", { leader: "other" })).toEqual([
       expect.objectContaining({
         check: "traffic",
-        what: `ConfigMap leader-config names other, and ${leader} leads`,
+        what: `ConfigMap leader-config names other, but ${leader} leads`,
       }),
     ]);
   });
@@ -204,7 +204,7 @@ describe("finds what is planted beside the workload", () => {
     },
   );
 
-  it("the rights of an account that is named", async () => {
+  it("missing rights of the account of --as", async () => {
     const { namespace } = await planted(() => {});
     const fine = await examine(namespace, "--as", `system:serviceaccount:${namespace}:${election}`);
     expect(fine.findings).toEqual([]);
@@ -214,7 +214,7 @@ describe("finds what is planted beside the workload", () => {
   });
 });
 
-describe("hints do not count", () => {
+describe("hints do not affect the exit code", () => {
   it("one replica", async () => {
     const { namespace } = await planted((world) => {
       world.deployment.spec.replicas = 1;

@@ -1,4 +1,4 @@
-/** What can be wrong with a workload and its lock: how it comes about, and what the doctor has to say of it. */
+/** Faults of a workload and its lock: how to cause each, and what the doctor must report. */
 import { microTime, record } from "./commands.ts";
 import type { World } from "./healthy.ts";
 
@@ -15,7 +15,7 @@ const pausedDaysAgo = [
   },
 ];
 
-/** Every one alone, and nothing else is found beside it. */
+/** Each is tested alone, and the doctor must report nothing else. */
 export const faults: readonly {
   readonly name: string;
   readonly plant: (world: World) => void;
@@ -47,7 +47,7 @@ export const faults: readonly {
       containerOf(world).readinessProbe = { exec: { command: ["cat", "/tmp/ready"] } };
     },
     check: "rollout",
-    what: /a rollout of Deployment billing will never end: its readiness probe asks for \/tmp\/ready, only the leader is Ready/,
+    what: /a rollout of Deployment billing would hang: its readiness probe checks \/tmp\/ready, only the leader is Ready/,
     fix: /strategy: \{type: Recreate\}/,
   },
   {
@@ -56,16 +56,16 @@ export const faults: readonly {
       world.deployment.spec.template.spec.terminationGracePeriodSeconds = 20;
     },
     check: "grace",
-    what: /the pod's grace period must be at least 1s longer than the stop timeout.*20s < 25s/,
-    fix: /^terminationGracePeriodSeconds: 30/,
+    what: /terminationGracePeriodSeconds must be at least 1s longer than --stop-timeout \(25s\), but is 20s/,
+    fix: /^set terminationGracePeriodSeconds: 30/,
   },
   {
-    name: "all replicas have one identity",
+    name: "all replicas have the same identity",
     plant: (world) => {
       containerOf(world).env = [{ name: "POD_NAME", value: "billing" }];
     },
     check: "identity",
-    what: /3 replicas call themselves "billing"/,
+    what: /3 replicas have the identity "billing"/,
     fix: /fieldPath: metadata\.name/,
   },
   {
@@ -83,7 +83,7 @@ export const faults: readonly {
       Object.assign(world.lease?.spec ?? {}, { leaseDurationSeconds: 86_400 });
     },
     check: "timings",
-    what: /leaseDurationSeconds is 86400 \(1d\): after a crash nobody takes over for so long/,
+    what: /leaseDurationSeconds is 86400 \(1d\): after a crash nobody takes over for that long/,
     fix: /--lease-duration/,
   },
   {
@@ -97,8 +97,8 @@ export const faults: readonly {
       world.podLabels = (index) => ({ ...labels(index), "tenure.dev/role": "standby" });
     },
     check: "stale",
-    what: /^billing-7d9f8c6b5d-gone1 holds the lock, and its pod is gone/,
-    fix: /^wait: others may take it in/,
+    what: /^billing-7d9f8c6b5d-gone1 holds the lock, but its pod is gone/,
+    fix: /^wait: other candidates may take it in/,
   },
   {
     name: "nobody takes a lock that was released",
@@ -112,10 +112,10 @@ export const faults: readonly {
     },
     check: "stale",
     what: /^Nobody leads: the lock was released 1m/,
-    fix: /^the pods of Deployment billing run and do not take it/,
+    fix: /^the pods of Deployment billing are running but do not take it/,
   },
   {
-    name: "nobody takes a lock that expired, as nobody runs",
+    name: "nobody takes an expired lock, because no candidate runs",
     plant: (world) => {
       const spec = record("other-host", { renewTime: microTime(120_000) });
       world.lease = { spec, metadata: { managedFields: [{}] } };
@@ -123,7 +123,7 @@ export const faults: readonly {
       Object.assign(world, { pods: [] });
     },
     check: "stale",
-    what: /^Nobody leads: other-host last renewed 2m.* ago, and its time ran out 1m4\ds ago/,
+    what: /^Nobody leads: other-host last renewed 2m.* ago, and its lease expired 1m4\ds ago/,
     fix: /^Deployment billing has 0 replicas: scale it up$/,
   },
   {
@@ -136,7 +136,7 @@ export const faults: readonly {
       });
     },
     check: "traffic",
-    what: /the pod billing-7d9f8c6b5d-y2y2y has the label tenure\.dev\/role=leader, and billing-7d9f8c6b5d-x1x1x leads/,
+    what: /the pod billing-7d9f8c6b5d-y2y2y has the label tenure\.dev\/role=leader, but billing-7d9f8c6b5d-x1x1x leads/,
     fix: /^kubectl label pod billing-7d9f8c6b5d-y2y2y -n doctor-\d+ tenure\.dev\/role=standby --overwrite/,
   },
   {
@@ -153,12 +153,12 @@ export const faults: readonly {
     fix: /^kubectl label pod billing-7d9f8c6b5d-y2y2y [^\n]*$/,
   },
   {
-    name: "it flaps",
+    name: "leadership flaps",
     plant: (world) => {
       Object.assign(world.lease?.spec ?? {}, { leaseTransitions: 12 });
     },
     check: "flapping",
-    what: /it changed hands 12 times in the last/,
+    what: /leadership changed 12 times in the last/,
     fix: /renew-deadline: the API server was slow/,
   },
   {
@@ -167,7 +167,7 @@ export const faults: readonly {
       Object.assign(world.lease?.spec ?? {}, { renewTime: microTime(-90_000) });
     },
     check: "clock",
-    what: /the clock of billing-7d9f8c6b5d-x1x1x is 1m\d\ds ahead of the API server's/,
+    what: /the clock of billing-7d9f8c6b5d-x1x1x is 1m\d\ds ahead of that of the API server/,
     fix: /NTP/,
   },
   {
@@ -175,25 +175,25 @@ export const faults: readonly {
     plant: (world) => {
       world.lease = {
         spec: record("", { leaseDurationSeconds: 1 }),
-        // Written days ago, as the one who wrote it is known to have done.
+        // managedFields say that the order was written days ago.
         metadata: { annotations: { "tenure.dev/paused": "true" }, managedFields: pausedDaysAgo },
       };
       const labels = world.podLabels;
       world.podLabels = (index) => ({ ...labels(index), "tenure.dev/role": "standby" });
     },
     check: "orders",
-    what: /^paused 3d1h ago: nobody takes office$/,
+    what: /^paused 3d1h ago: no candidate takes over$/,
     fix: /^tenure resume billing -n doctor-\d+$/,
   },
   {
-    name: "there is no lock, though a workload takes part",
+    name: "the lock does not exist although a workload takes part",
     plant: (world) => {
       world.lease = undefined;
       const labels = world.podLabels;
       world.podLabels = (index) => ({ ...labels(index), "tenure.dev/role": "standby" });
     },
     check: "lock",
-    what: /there is no lock, though Deployment billing takes part/,
+    what: /the lock does not exist although Deployment billing takes part/,
     fix: /kubectl logs/,
   },
 ];

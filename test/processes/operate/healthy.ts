@@ -1,4 +1,4 @@
-/** A namespace in which all is well: a workload of three with its rights, its pods and its lock, to plant one fault into. */
+/** A namespace without faults: a workload with three replicas, its rights, its pods and its lock. Tests add one fault. */
 import { leases, record, type TestCluster } from "./commands.ts";
 
 export interface World {
@@ -9,7 +9,7 @@ export interface World {
   deployment: Deployment;
   /** Rules of the Role that the workload's account has. */
   rules: object[];
-  /** What is in each pod besides. */
+  /** Labels of each pod. */
   podLabels(index: number): Record<string, string>;
   lease: { spec: object; metadata: Record<string, unknown> } | undefined;
 }
@@ -29,7 +29,7 @@ interface Deployment {
 
 export const election = "billing";
 
-/** As `tenure manifests` has it: standbys are Ready, traffic follows the label. */
+/** Like the output of `tenure manifests`: standbys are Ready, and traffic follows the label. */
 export function healthy(cluster: TestCluster, namespace: string): World {
   const labels = { app: election };
   const pods = ["x1x1x", "y2y2y", "z3z3z"].map((suffix) => `${election}-7d9f8c6b5d-${suffix}`);
@@ -91,7 +91,7 @@ export function healthy(cluster: TestCluster, namespace: string): World {
   };
 }
 
-/** Puts it into the cluster. */
+/** Creates everything in the cluster. */
 export async function settle(world: World): Promise<void> {
   const { cluster, namespace, deployment, pods, rules, lease } = world;
   await cluster.namespace(namespace);
@@ -106,7 +106,7 @@ export async function settle(world: World): Promise<void> {
     subjects: [{ kind: "ServiceAccount", name: election, namespace }],
   });
   await cluster.create(`/apis/apps/v1/namespaces/${namespace}/deployments`, { metadata, ...deployment });
-  // Where the API server has such budgets, their absence is worth a hint.
+  // If the API server supports budgets, a missing one is reported as a hint.
   await cluster
     .create(`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`, {
       metadata,
@@ -130,7 +130,7 @@ export async function settle(world: World): Promise<void> {
   const body = { ...lease, metadata: { ...metadata, ...others } };
   const created = await cluster.create<{ metadata: object }>(leases(namespace), body);
   if (managedFields === undefined) return;
-  // Who wrote what and when is noted by the server with every change; it can be rewritten by one that changes nothing else.
+  // The server records managedFields with every change. A write that changes nothing else can replace them.
   await cluster.client.request({
     method: "PUT",
     path: `${leases(namespace)}/${election}`,

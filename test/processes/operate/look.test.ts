@@ -1,4 +1,4 @@
-/** `tenure status`, `list` and `watch` as processes, on locks of every kind and in every state. */
+/** `tenure status`, `list`, `watch` and `probe` as processes, with locks of every kind and in every state. */
 import { execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -19,19 +19,19 @@ const lease = (name: string, spec: object, namespace = "default", metadata = {})
 const annotated = (json: object) => ({ "control-plane.alpha.kubernetes.io/leader": JSON.stringify(json) });
 
 describe("tenure status", () => {
-  it("says who leads, since when, how fresh the lease is and by whose clock; exits with 0", async () => {
+  it("prints who leads, for how long, when the lease expires and by whose clock, and exits with 0", async () => {
     const spec = record("pod-a", { acquireTime: microTime(192_000), leaseTransitions: 5 });
     await lease("billing", spec);
     const { code, out, err } = await cluster.tenure("status", "billing");
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/^default\/billing \(lease\)\n {2}leader {7}pod-a\n {2}since {8}3m1\ds ago \(/);
     expect(out).toMatch(
-      /renewed {6}[\d.]+s ago, expires in 1[\d.]+s \(lease of 15s, by the API server's clock\)/,
+      /renewed {6}[\d.]+s ago, expires in 1[\d.]+s \(lease duration 15s, by the API server's clock\)/,
     );
     expect(out).toContain("transitions  5\n");
   });
 
-  it("as data, with the same names in JSON and YAML", async () => {
+  it("prints JSON and YAML with the same keys", async () => {
     await lease("data", record("pod-a", { leaseTransitions: 2 }), "default", {
       annotations: { "tenure.dev/transfer": "2/pod-b" },
     });
@@ -56,28 +56,28 @@ describe("tenure status", () => {
     [
       "released",
       { holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime(5_000) },
-      /the lock was released .* ago and nobody took it/,
+      /the lock was released .* ago and no candidate has taken it/,
     ],
     ["never", {}, /Nobody leads: the lock was never held/],
-  ])("%s: says why nobody leads, and exits with 1", async (name, spec, words) => {
+  ])("%s: prints why nobody leads, and exits with 1", async (name, spec, words) => {
     await lease(`vacant-${name}`, spec);
     const { code, out, err } = await cluster.tenure("status", `vacant-${name}`);
     expect([code, err]).toEqual([1, ""]);
     expect(out).toMatch(words);
   });
 
-  it("says that a dead leader does not lead", async () => {
+  it("prints that a dead leader does not lead", async () => {
     await lease("dead", record("pod-a", { leaseDurationSeconds: 1 }));
     await expect
       .poll(async () => (await cluster.tenure("status", "dead")).out, { timeout: 10_000 })
-      .toMatch(/Nobody leads: pod-a last renewed .* ago, and its time ran out .* ago/);
+      .toMatch(/Nobody leads: pod-a last renewed .* ago, and its lease expired .* ago/);
   });
 
-  it("says that a holder's clock is off, and that it leads all the same", async () => {
+  it("prints that the holder's clock is off, and that it leads", async () => {
     await lease("skewed", record("pod-a", { renewTime: microTime(3_600_000) }));
     const { code, out } = await cluster.tenure("status", "skewed");
     expect(code).toBe(0);
-    expect(out).toMatch(/clock {8}the holder's is (1h|59m\d+s) behind the API server's/);
+    expect(out).toMatch(/clock {8}the holder's clock is (1h|59m\d+s) behind that of the API server/);
   });
 
   it.each(["configmaps", "endpoints"])("finds a lock in %s", async (plural) => {
@@ -92,7 +92,7 @@ describe("tenure status", () => {
     expect(out).toContain("old-pod");
   });
 
-  it("shows flapping from the Events that candidates announce", async () => {
+  it("prints flapping, from the Events of candidates", async () => {
     await lease("flaps", record("pod-a"));
     const at = new Date().toISOString().replace(/\.\d+/, "");
     for (let index = 0; index < 6; index++) {
@@ -107,13 +107,13 @@ describe("tenure status", () => {
       });
     }
     const { out } = await cluster.tenure("status", "flaps", "-o", "wide");
-    expect(out).toMatch(/flapping {5}it changed hands 6 times in the last/);
+    expect(out).toMatch(/flapping {5}leadership changed 6 times in the last/);
     expect(out).toMatch(/event {8}.* ago: pod-\d became leader/);
   });
 });
 
 describe("tenure list", () => {
-  it("is an aligned table without node heartbeats, and tells what is no election", async () => {
+  it("prints an aligned table without node heartbeats, and marks Leases that are not elections", async () => {
     const namespace = await cluster.namespace("listed");
     await lease("billing", record("pod-a"), namespace);
     await lease("a-much-longer-name", { holderIdentity: "", leaseTransitions: 3 }, namespace, {
@@ -139,7 +139,7 @@ describe("tenure list", () => {
     expect(new Set(columns).size).toBe(1);
   });
 
-  it("of all namespaces leaves heartbeats out unless they are asked for", async () => {
+  it("prints heartbeats only with --nodes or in their namespace", async () => {
     if (!(await exists("kube-node-lease"))) await cluster.namespace("kube-node-lease");
     await lease(
       "node-1",
@@ -157,7 +157,7 @@ describe("tenure list", () => {
     expect(await names("-n", "kube-node-lease")).toEqual(["node-1"]);
   });
 
-  it("of an empty namespace says so on stderr, and prints nothing", async () => {
+  it("prints nothing for an empty namespace, except a message on stderr", async () => {
     const namespace = await cluster.namespace("empty");
     const { code, out, err } = await cluster.tenure("list", "-n", namespace);
     expect([code, out]).toEqual([0, ""]);
@@ -179,15 +179,15 @@ describe("tenure watch in a pipe", () => {
     await cluster.client.request({ method: "PUT", path, body: { ...object, spec } });
   };
 
-  it("one line a change and none for renewals; Ctrl-C ends it with 0", async () => {
+  it("prints one line per change and none for renewals, and exits with 0 on Ctrl-C", async () => {
     const namespace = await cluster.namespace("watched");
     const acquireTime = microTime(60_000);
     await lease("billing", record("pod-a", { acquireTime }), namespace);
     const watching = cluster.start("watch", "billing", "-n", namespace);
-    await watching.line(/watched\/billing {2}pod-a leads \(transition 0, since 1m[\ds]*\)/);
+    await watching.line(/watched\/billing {2}pod-a leads \(transition 0, for 1m[\ds]* so far\)/);
     await put(namespace, "billing", record("pod-a", { acquireTime }));
     await put(namespace, "billing", record("", { leaseDurationSeconds: 1, acquireTime }));
-    await watching.line(/pod-a released it after 1m/);
+    await watching.line(/pod-a released the lock after 1m/);
     await put(namespace, "billing", record("pod-b", { leaseTransitions: 1, leaseDurationSeconds: 1 }));
     await watching.line(/pod-b leads \(transition 1, after .*s without a leader, before: pod-a\)/);
     await watching.line(/pod-b did not renew in time: nobody leads/);
@@ -198,7 +198,7 @@ describe("tenure watch in a pipe", () => {
     expect([code, err]).toEqual([0, ""]);
   });
 
-  it("of a namespace as JSON, over a restart of the API server", async () => {
+  it("prints a namespace as JSON, across a restart of the API server", async () => {
     const namespace = await cluster.namespace("streamed");
     const watching = cluster.start("watch", "-n", namespace, "-o", "json");
     await lease("one", record("pod-a"), namespace);
@@ -210,7 +210,7 @@ describe("tenure watch in a pipe", () => {
       transitions: 0,
     });
     await cluster.sandbox.restart();
-    // The connection of before is dead, which only a read finds out without a doubt.
+    // The old connection of this client is dead. A read replaces it safely.
     await cluster.client.request({ method: "GET", path: "/version" });
     await lease("two", record("pod-b"), namespace);
     expect(JSON.parse(await watching.line(/"two"/))).toMatchObject({ change: "leads", leader: "pod-b" });
@@ -218,13 +218,13 @@ describe("tenure watch in a pipe", () => {
     expect((await watching.ran).code).toBe(0);
   });
 
-  it("ends without a word when nobody reads any more", async () => {
+  it("exits silently when the reader is gone", async () => {
     const namespace = await cluster.namespace("unread");
     await lease("one", record("pod-a"), namespace);
     await lease("two", record("pod-b"), namespace);
     const line = `"$0" "$1" watch -n ${namespace} --kubeconfig "$2" | head -1; echo "\${PIPESTATUS[0]}"`;
     const bin = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
-    // A group of its own, so that nothing of the pipe survives a failure.
+    // A new process group, so that a failed test can kill all of the pipe.
     const shell = spawn("bash", ["-c", line, process.execPath, bin, cluster.kubeconfig], { detached: true });
     onTestFailed(() => void process.kill(-(shell.pid as number), "SIGKILL"));
     let [out, err] = ["", ""];
@@ -235,7 +235,7 @@ describe("tenure watch in a pipe", () => {
       err += chunk;
     });
     const closed = new Promise((resolve) => shell.on("close", resolve));
-    // The pipe is noticed to be closed at the next line.
+    // A closed pipe is noticed at the next line.
     await expect.poll(() => out, { timeout: 15_000 }).toContain("leads");
     await lease("three", record("pod-c"), namespace);
     await closed;
@@ -244,7 +244,7 @@ describe("tenure watch in a pipe", () => {
   });
 });
 
-it("tenure probe --lease: 0 for the one that leads, 1 for the others", async () => {
+it("tenure probe --lease exits with 0 for the leader and with 1 for others", async () => {
   await lease("probed", record("pod-a"));
   const yes = await cluster.tenure("probe", "--lease", "probed", "--id", "pod-a");
   expect([yes.code, yes.out]).toEqual([0, "ready: pod-a leads default/probed\n"]);
@@ -252,7 +252,7 @@ it("tenure probe --lease: 0 for the one that leads, 1 for the others", async () 
   expect([no.code, no.out]).toEqual([1, "not ready: pod-a leads default/probed, not pod-b\n"]);
 });
 
-it("tenure list --legacy shows locks in ConfigMaps and Endpoints too, and only with it", async () => {
+it("tenure list prints locks in ConfigMaps and Endpoints only with --legacy", async () => {
   const namespace = await cluster.namespace("legacy");
   const annotations = annotated(record("old-pod"));
   for (const plural of ["configmaps", "endpoints"]) {
@@ -266,7 +266,7 @@ it("tenure list --legacy shows locks in ConfigMaps and Endpoints too, and only w
   expect(out.match(/^ {4}name: .*$/gm)).toEqual(["    name: in-configmaps", "    name: in-endpoints"]);
 });
 
-it("the same as a plugin of kubectl", async () => {
+it("works as a kubectl plugin", async () => {
   const plugin = fileURLToPath(new URL("../../../packages/cli/bin/kubectl-tenure.mjs", import.meta.url));
   const { stdout } = await promisify(execFile)(plugin, [
     "list",

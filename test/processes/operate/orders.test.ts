@@ -1,4 +1,4 @@
-/** `tenure step-down`, `transfer`, `pause` and `resume` as processes: on real candidates, and on holders that do not heed. */
+/** `tenure step-down`, `transfer`, `pause` and `resume` as processes, with real candidates and with holders that ignore orders. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checkBuild, endAll as endMembers, type ReplicaProcess, startReplica } from "../election/replicas.ts";
 import { checkRunBuild } from "../run/replicas.ts";
@@ -35,8 +35,8 @@ const annotationsOf = async (name: string) =>
     })
   ).metadata.annotations ?? {};
 
-describe("on candidates of tenure", { timeout: 60_000 }, () => {
-  /** Three of them, the first of which leads. */
+describe("with tenure candidates", { timeout: 60_000 }, () => {
+  /** Three candidates, of which the first leads. */
   async function three(name: string): Promise<ReplicaProcess[]> {
     const lock = { namespace: "default", name, kubeconfig: cluster.kubeconfig };
     const members: ReplicaProcess[] = [];
@@ -48,7 +48,7 @@ describe("on candidates of tenure", { timeout: 60_000 }, () => {
     return members;
   }
 
-  it("step-down: another one leads, and it says who and how soon", async () => {
+  it("step-down: another candidate leads, and it prints which one and how fast", async () => {
     await three("stepping");
     const { code, out } = await cluster.tenure("step-down", "stepping");
     expect(out).toMatch(/^[bc] leads now; a stepped down \(took \d+ms\)\.\n$/);
@@ -56,35 +56,35 @@ describe("on candidates of tenure", { timeout: 60_000 }, () => {
     expect((await cluster.tenure("status", "stepping")).out).toMatch(/leader {7}[bc]\n/);
   });
 
-  it("transfer: the one that was named leads, also when told twice", async () => {
+  it("transfer: the named candidate leads, and a second order does nothing", async () => {
     await three("moving");
     const { code, out } = await cluster.tenure("transfer", "moving", "--to", "c", "-o", "json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ order: "transfer", ok: true, leader: "c" });
     expect((await cluster.tenure("transfer", "moving", "--to", "c")).out).toBe(
-      "c leads already, nothing to do.\n",
+      "c already leads, nothing to do.\n",
     );
   });
 
-  it("transfer to nobody that is there: says who leads instead, and exits with 1", async () => {
+  it("transfer to a missing candidate: prints who leads instead, and exits with 1", async () => {
     await three("missing-target");
     const { code, err } = await cluster.tenure("transfer", "missing-target", "--to", "x");
     expect(code).toBe(1);
-    expect(err).toMatch(/^error: [bc] leads now, and not x, which did not take the lock in its time/);
+    expect(err).toMatch(/^error: [bc] leads now instead of x, which did not take the lock in time/);
   });
 
-  it("pause: nobody works until it is resumed", async () => {
+  it("pause: nobody works until the election is resumed", async () => {
     const members = await three("halting");
     expect((await cluster.tenure("pause", "halting")).out).toMatch(
-      /^default\/halting is paused, nobody leads; a ended its term/,
+      /^default\/halting is paused, and nobody leads; a ended its term/,
     );
     await members[0]?.printed("stopped");
     const since = Date.now();
     expect((await cluster.tenure("status", "halting")).out).toContain("Nobody leads: the election is paused");
     const again = await cluster.tenure("pause", "halting");
-    expect([again.code, again.out]).toEqual([0, "default/halting is paused already, nobody leads.\n"]);
-    const refused = await cluster.tenure("step-down", "halting");
-    expect([refused.code, refused.err]).toEqual([
+    expect([again.code, again.out]).toEqual([0, "default/halting is already paused, and nobody leads.\n"]);
+    const rejected = await cluster.tenure("step-down", "halting");
+    expect([rejected.code, rejected.err]).toEqual([
       1,
       "error: Cannot make the leader step down in default/halting. Nobody leads: the election is paused\n",
     ]);
@@ -92,7 +92,7 @@ describe("on candidates of tenure", { timeout: 60_000 }, () => {
       expect(lines.filter(({ what, at }) => what === "works" && at >= since)).toEqual([]);
     }
     expect((await cluster.tenure("resume", "halting")).out).toMatch(
-      /^default\/halting is resumed, [abc] leads \(took /,
+      /^default\/halting is resumed, and [abc] leads \(took /,
     );
     expect((await cluster.tenure("resume", "halting")).out).toBe(
       "default/halting is not paused, nothing to do.\n",
@@ -100,39 +100,42 @@ describe("on candidates of tenure", { timeout: 60_000 }, () => {
   });
 });
 
-describe("on a holder that does not heed", () => {
+describe("with a holder that ignores orders", () => {
   it.each([
     [
       "step-down",
       [],
-      /pod-a did not step down within 1s and goes on renewing: it is no tenure candidate, .* The order lapses with this term\./,
+      /pod-a did not step down within 1s and still renews its lease: either it is not a tenure candidate .* The order expires with this term\./,
     ],
-    ["transfer", ["--to", "pod-b"], /pod-a did not make way within 1s/],
+    ["transfer", ["--to", "pod-b"], /pod-a did not hand over within 1s/],
     [
       "pause",
       [],
-      /pod-a did not end its term within 1s .* The pause stands: take it back with tenure resume deaf-pause -n default\./,
+      /pod-a did not end its term within 1s .* The pause stays in force; end it with tenure resume deaf-pause -n default\./,
     ],
-  ])("%s says so when the time is over, though every write meets renewals", async (order, flags, words) => {
-    await standIn("default", `deaf-${order}`, "pod-a");
-    const { code, out, err } = await cluster.tenure(order, `deaf-${order}`, ...flags, "--timeout", "1s");
-    expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(words);
-  });
+  ])(
+    "%s reports that after the timeout, even if every write conflicts with a renewal",
+    async (order, flags, words) => {
+      await standIn("default", `deaf-${order}`, "pod-a");
+      const { code, out, err } = await cluster.tenure(order, `deaf-${order}`, ...flags, "--timeout", "1s");
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(words);
+    },
+  );
 });
 
-describe("with a holder that heeds in its own way", () => {
-  it("transfer that another one wins: overtaken", async () => {
+describe("with a holder that obeys in another way", () => {
+  it("transfer fails if another candidate wins", async () => {
     await standIn("default", "overtaken", "pod-a", ({ metadata, spec }) =>
       metadata.annotations?.["tenure.dev/transfer"] === `3/pod-b` && spec.holderIdentity === "pod-a"
         ? "pod-c"
         : undefined,
     );
     const { code, err } = await cluster.tenure("transfer", "overtaken", "--to", "pod-b");
-    expect([code, err]).toEqual([1, expect.stringContaining("pod-c leads now, and not pod-b")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("pod-c leads now instead of pod-b")]);
   });
 
-  it("step-down that somebody takes back: overtaken", async () => {
+  it("step-down fails if another user withdraws it", async () => {
     await standIn("default", "taken-back", "pod-a");
     const stepping = cluster.start("step-down", "taken-back");
     await expect
@@ -145,21 +148,21 @@ describe("with a holder that heeds in its own way", () => {
       body: { metadata: { annotations: { "tenure.dev/step-down": null } } },
     });
     const { code, err } = await stepping.ran;
-    expect([code, err]).toEqual([1, expect.stringContaining("overtaken")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("withdrawn")]);
   });
 
-  it("step-down without a successor: says that nobody took over", async () => {
+  it("step-down without a successor reports that nobody took over", async () => {
     await standIn("default", "alone", "pod-a", ({ metadata }) =>
       metadata.annotations?.["tenure.dev/step-down"] ? "" : undefined,
     );
     const { code, err } = await cluster.tenure("step-down", "alone", "--timeout", "1s");
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining("pod-a ended its term, and nobody took over within 1s"),
+      expect.stringContaining("pod-a ended its term, but nobody took over within 1s"),
     ]);
   });
 
-  it("--no-wait gives the order and goes; the other orders of this term are gone", async () => {
+  it("--no-wait writes the order and exits; a new order replaces the other orders of this term", async () => {
     await standIn("default", "no-wait", "pod-a");
     const first = await cluster.tenure("step-down", "no-wait", "--no-wait");
     expect([first.code, first.out]).toEqual([0, "pod-a was told to step down.\n"]);
@@ -167,7 +170,7 @@ describe("with a holder that heeds in its own way", () => {
     expect(await annotationsOf("no-wait")).toEqual({ "tenure.dev/transfer": "3/pod-b" });
   });
 
-  it("Ctrl-C ends the waiting, and says that the order stands", async () => {
+  it("Ctrl-C ends the wait, and reports that the order stays in force", async () => {
     await standIn("default", "interrupted", "pod-a");
     const waiting = cluster.start("step-down", "interrupted");
     await expect
@@ -177,11 +180,11 @@ describe("with a holder that heeds in its own way", () => {
     const { code, err } = await waiting.ran;
     expect([code, err]).toEqual([
       1,
-      "error: Stopped waiting; the order stands. See what comes of it with tenure status\n",
+      "error: Stopped waiting. The order stays in force; check it with tenure status\n",
     ]);
   });
 
-  it("orders go to a lock of another kind as well, and touch nothing else of it", async () => {
+  it("orders work with a lock of another kind, and change nothing else in it", async () => {
     const { leaseTransitions, ...rest } = record("pod-a") as { leaseTransitions: number };
     const leader = JSON.stringify({ ...rest, leaderTransitions: leaseTransitions });
     const annotations = { "control-plane.alpha.kubernetes.io/leader": leader, other: "1" };

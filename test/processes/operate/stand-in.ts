@@ -1,4 +1,4 @@
-/** Somebody who holds a lock and renews it, and heeds orders or does not: what is not a tenure candidate does not. */
+/** A holder that is not a tenure candidate: it renews its lock, and ignores orders or obeys them in its own way. */
 import type { KubeClient } from "@tenure/kube";
 import { leases, microTime, record } from "./commands.ts";
 
@@ -7,7 +7,7 @@ interface Lease {
   spec: { holderIdentity: string; leaseTransitions: number; acquireTime: string };
 }
 
-/** So often it renews: far more often than anybody would, so that orders meet conflicts. */
+/** Far more frequent than usual, so that orders conflict with renewals. */
 const periodMs = 40;
 
 export class StandIn {
@@ -18,7 +18,7 @@ export class StandIn {
   #running: Promise<void>;
   #isOver = false;
 
-  /** @param heeds who leads next, given the lease with its orders; "" releases it, undefined goes on */
+  /** @param heeds returns the next holder for a lease with its orders: "" releases it, undefined keeps it */
   static async start(
     client: KubeClient,
     namespace: string,

@@ -195,7 +195,7 @@ describe("rejected before anything starts", { timeout: 30_000 }, () => {
       [],
       ["no-such-program"],
       127,
-      "Cannot run no-such-program: there is no program",
+      "Cannot run no-such-program: no directory in PATH",
     ],
     [
       "a command that is not executable",
@@ -204,7 +204,7 @@ describe("rejected before anything starts", { timeout: 30_000 }, () => {
       126,
       "Cannot run /etc/passwd: it is not executable",
     ],
-    ["no command", [], [], 2, "there is no command"],
+    ["no command", [], [], 2, "the command to run must be given"],
     [
       "timeouts that do not nest",
       ["--pod-grace-period", "20s"],

@@ -1,6 +1,6 @@
 /**
- * What the pages show is tried: programs are compiled, command lines are held against the commands, manifests are applied
- * to an API server, files and links must be there.
+ * Tests the code blocks of the docs: programs compile, command lines match the commands, manifests can be applied to an API
+ * server, files and links exist.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -21,16 +21,16 @@ const blocks = pages.flatMap(blocksOf);
 const inLanguage = (...languages: string[]) => blocks.filter(({ language }) => languages.includes(language));
 const at = ({ page, line }: Block) => `${page}:${line}`;
 
-test("there is something to try", () => {
+test("there are blocks of every kind", () => {
   expect(inLanguage("js", "ts").length).toBeGreaterThan(5);
   expect(inLanguage("sh").length).toBeGreaterThan(30);
   expect(inLanguage("yaml").length).toBeGreaterThan(2);
 });
 
-test("every block says what it is, and it is something that is tried here", () => {
+test("every block has a language that is tested here", () => {
   expect(blocks.filter(({ language }) => !["js", "ts", "sh", "yaml"].includes(language)).map(at)).toEqual([]);
   for (const { path, text } of pages) {
-    // The picture of the README is a block of no language.
+    // The picture in the README is a block without a language.
     const fences = text.match(/^```$/gm)?.length ?? 0;
     const own = blocksOf({ path, text }).length;
     expect({ path, closing: path === "README.md" ? own : fences }).toEqual({ path, closing: own });
@@ -67,7 +67,7 @@ describe("programs", () => {
     expect(complaints).toBe("");
   });
 
-  test("the one that tests a service runs, and ends by itself", async () => {
+  test("the example of a test runs, and exits by itself", async () => {
     const [block] = inLanguage("js").filter(({ page }) => page === "docs/tasks/test-your-service.md");
     await mkdir(join(folder, "run"));
     await symlink(join(root, "node_modules"), join(folder, "run", "node_modules"));
@@ -84,7 +84,7 @@ describe("command lines", () => {
     commandsIn(block.code).map((words) => ({ where: at(block), block, words })),
   );
 
-  test("of tenure are what tenure takes", () => {
+  test("of tenure match the declarations", () => {
     const typed = all
       .map(({ words, where }) => ({ where, words: words[0] === "npx" ? words.slice(1) : words }))
       .filter(({ words }) => words[0] === "tenure");
@@ -95,7 +95,7 @@ describe("command lines", () => {
     expect(problems).toEqual([]);
   });
 
-  test("of npm name scripts that are there", async () => {
+  test("of npm name scripts that exist", async () => {
     const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     const named = all.flatMap(({ words, where }) => {
       if (words[0] !== "npm") return [];
@@ -110,7 +110,7 @@ describe("command lines", () => {
     expect(named.length).toBeGreaterThan(2);
   });
 
-  test("name files of this repository that are there", () => {
+  test("name files that exist", () => {
     const missing = all.flatMap(({ words, where, block }) =>
       words
         .map((word) => word.replace("$GUIDE", dirname(block.page)))
@@ -144,7 +144,7 @@ describe("manifests", () => {
   );
 });
 
-test("links go somewhere", () => {
+test("links have targets", () => {
   const broken = pages.flatMap(({ path, text }) =>
     [...text.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)]
       .map(([, link]) => link as string)

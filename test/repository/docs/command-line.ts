@@ -1,9 +1,9 @@
-/** What is wrong with a command line of tenure, by the declarations of the command itself. Nothing of it is run. */
+/** Checks a command line of tenure against the declarations, without running it. */
 import type { Command } from "commander";
-import { declareProgram } from "../../../packages/cli/src/run.ts";
+import { declareProgram } from "../../../packages/cli/src/command-line.ts";
 import { fakePlatform } from "../../../packages/cli/src/testing/fake-platform.ts";
 
-/** @param words behind the name of the command; a command line without problems has none */
+/** @param words the arguments after `tenure` @returns the problems of the command line */
 export function problemsOf(words: readonly string[]): string[] {
   let complaints = "";
   const platform = {
@@ -47,7 +47,7 @@ export function problemsOf(words: readonly string[]): string[] {
   }
 }
 
-/** Behind "--" everything is somebody else's, and behind an unknown flag commander leaves known ones unread. */
+/** Arguments after "--" do not belong to tenure. After an unknown flag commander stops reading, so known flags may be left. */
 function unknownFlags(left: readonly string[], all: readonly string[], { options }: Command): string[] {
   const end = all.indexOf("--");
   const own = end < 0 ? all : all.slice(0, end);

@@ -1,4 +1,4 @@
-/** The pages for people, and the blocks of code in them. */
+/** The pages of the docs, and their code blocks. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 export interface Page {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string;
   readonly text: string;
 }
@@ -30,7 +30,7 @@ export const pages: readonly Page[] = [
   ...markdownIn("examples"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** Fenced blocks, with the line on which their code begins. */
+/** Fenced blocks, with the line number of their first line of code. */
 export function blocksOf({ path, text }: Page): Block[] {
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
     ({ 1: language = "", 2: code = "", index }) => ({
@@ -42,7 +42,7 @@ export function blocksOf({ path, text }: Page): Block[] {
   );
 }
 
-/** Indented blocks hold commands as well, where a fence would be too much. */
+/** Indented blocks, which also contain commands. */
 export function indentedOf({ path, text }: Page): Block[] {
   const withoutFences = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ""));
   return [...withoutFences.matchAll(/(?:^ {4}.*\n)+/gm)].map(({ 0: code, index }) => ({

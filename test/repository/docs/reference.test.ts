@@ -1,14 +1,14 @@
-/** docs/reference says what the commands declare. */
+/** docs/reference matches the declarations of the commands. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { metricsCatalogue } from "@tenure/status/internal";
 import { describe, expect, test } from "vitest";
+import { declareProgram } from "../../../packages/cli/src/command-line.ts";
 import type { Platform } from "../../../packages/cli/src/platform.ts";
-import { declareProgram } from "../../../packages/cli/src/run.ts";
-import { childVariables, nobody, pages, variables } from "../../../scripts/reference.mjs";
+import { childVariables, helpPlatform, pages, variables } from "../../../scripts/reference.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const program = () => declareProgram(nobody as unknown as Platform);
+const program = () => declareProgram(helpPlatform as unknown as Platform);
 const read = (file: string) => readFileSync(`${root}docs/reference/${file}`, "utf8");
 
 describe("docs/reference is up to date (else: npm run build && node scripts/reference.mjs)", () => {
@@ -17,7 +17,7 @@ describe("docs/reference is up to date (else: npm run build && node scripts/refe
   });
 });
 
-test("every command and every flag that is not hidden is there", () => {
+test("every command and every visible flag is listed", () => {
   const text = read("flags.md");
   const commands = program().commands.filter((command) => command.name() !== "help");
   expect(commands.length).toBeGreaterThan(8);
@@ -29,11 +29,11 @@ test("every command and every flag that is not hidden is there", () => {
   }
 });
 
-test("every variable that a package asks for is there", () => {
+test("every variable that a package reads is listed", () => {
   const known = new Set([...Object.values(variables).flatMap(Object.keys), ...childVariables]);
-  // Handed to credential plugins, to processes that a sandbox starts for, and to tests of a build.
+  // Only set for credential plugins, for the watchdog, and by tests.
   for (const internal of ["KUBERNETES_EXEC_INFO", "TENURE_TEST", "TENURE_CHILD_MARKER"]) known.add(internal);
-  const asked = new Set<string>();
+  const used = new Set<string>();
   for (const path of readdirSync(`${root}packages`, { recursive: true, encoding: "utf8" })) {
     if (!/^[a-z]+\/src\/.*\.ts$/.test(path) || path.endsWith(".test.ts") || path.includes("/testing/"))
       continue;
@@ -41,10 +41,10 @@ test("every variable that a package asks for is there", () => {
     for (const [, called, field] of text.matchAll(
       /\benv(?:ironment)?\("([A-Z_]+)"\)|\benv\.([A-Z_]{3,})\b/g,
     )) {
-      asked.add((called ?? field) as string);
+      used.add((called ?? field) as string);
     }
   }
-  expect([...asked].filter((name) => !known.has(name))).toEqual([]);
+  expect([...used].filter((name) => !known.has(name))).toEqual([]);
   for (const name of childVariables)
     expect(read("environment.md")).toMatch(new RegExp(`\`${name}\` \\| \\S`));
 });

@@ -1,6 +1,6 @@
 /**
- * Commands in a piece of shell, as words. Enough of a shell to read the docs: quotes, continued lines, comments, pipes, lists
- * and assignments; nothing is expanded.
+ * Splits shell code into commands and words. It knows what the docs use: quotes, continued lines, comments, pipes, lists and
+ * assignments. It expands nothing.
  */
 
 const separators = new Set(["|", "||", "&&", ";", "&", "\n", "do", "done", "then", "else", "fi"]);
@@ -33,7 +33,7 @@ function wordsOf(code: string): string[] {
   for (const match of code.matchAll(pattern)) {
     const [whole, separator, word] = match;
     if (separator) words.push(separator);
-    // A # begins a comment only where a word could begin.
+    // A # begins a comment only at the start of a word.
     else if (word !== undefined) words.push(unquoted(word));
     else if (whole.startsWith("#") && !isStart) words.push(whole);
     isStart = separator !== undefined || /^\s|^\\\n/.test(whole);

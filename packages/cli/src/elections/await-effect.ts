@@ -1,22 +1,21 @@
 /**
- * Waits until an order shows its effect: judges every state of the lock as the watch tells it, and again when a holder's time
- * runs out, which nothing tells.
+ * Waits until an order has taken effect. It checks every state of the lock that the watch reports, and checks again when the
+ * holder's lease expires, which the watch does not report.
  */
-import type { Platform } from "../platform.ts";
+import { after, type Clock, onAbort } from "@tenure/base";
 import type { Reader } from "./find.ts";
-import { serverNowMs } from "./find.ts";
 import { follow } from "./follow.ts";
 import { type ElectionState, stateOf } from "./state.ts";
 
-export interface Verdict {
-  /** Whether what was ordered came about. */
+export interface Outcome {
+  /** Whether the order took effect. */
   readonly ok: boolean;
   readonly message: string;
   readonly leader?: string | undefined;
 }
 
 export type Ending =
-  | { readonly kind: "verdict"; readonly verdict: Verdict }
+  | { readonly kind: "outcome"; readonly outcome: Outcome }
   | {
       readonly kind: "timeout";
       readonly last: ElectionState | undefined;
@@ -24,14 +23,14 @@ export type Ending =
     }
   | { readonly kind: "interrupted" };
 
-/** @param judge undefined in place of a state means that the lock is gone; undefined as the answer means to wait on */
+/** @param outcomeOf receives undefined if the lock was deleted; returns undefined to keep waiting */
 export async function awaitEffect(
   reader: Reader,
-  platform: Pick<Platform, "after">,
-  interrupted: Promise<unknown>,
+  clock: Clock,
+  interrupt: AbortSignal,
   from: ElectionState,
   timeoutMs: number,
-  judge: (state: ElectionState | undefined) => Verdict | undefined,
+  outcomeOf: (state: ElectionState | undefined) => Outcome | undefined,
 ): Promise<Ending> {
   const stop = new AbortController();
   let ending: Ending | undefined;
@@ -42,30 +41,33 @@ export async function awaitEffect(
     ending ??= as;
     stop.abort();
   };
-  const look = (state: ElectionState | undefined) => {
+  const check = (state: ElectionState | undefined) => {
     cancelExpiry();
     last = state;
-    const verdict = judge(state);
-    if (verdict) return end({ kind: "verdict", verdict });
+    const outcome = outcomeOf(state);
+    if (outcome) return end({ kind: "outcome", outcome });
     const { expiresInMs = 0, standing, kind, object } = state ?? {};
     if (standing !== "led" || expiresInMs <= 0) return undefined;
-    cancelExpiry = platform.after(expiresInMs + 1, () =>
-      look(stateOf(kind as ElectionState["kind"], object as ElectionState["object"], serverNowMs(reader))),
+    cancelExpiry = after(clock, expiresInMs + 1, () =>
+      check(
+        stateOf(kind as ElectionState["kind"], object as ElectionState["object"], reader.serverClock.nowMs()),
+      ),
     );
     return undefined;
   };
-  const cancelTimeout = platform.after(timeoutMs, () => end({ kind: "timeout", last, trouble }));
-  void interrupted.then(() => end({ kind: "interrupted" }));
+  const cancelTimeout = after(clock, timeoutMs, () => end({ kind: "timeout", last, trouble }));
+  const cancelInterrupt = onAbort(interrupt, () => end({ kind: "interrupted" }));
+  if (interrupt.aborted) end({ kind: "interrupted" });
   try {
-    look(from);
+    check(from);
     if (ending === undefined) {
       await follow(reader, {
         kind: from.kind,
         namespace: from.namespace,
         name: from.name,
         signal: stop.signal,
-        onState: look,
-        onDeleted: () => look(undefined),
+        onState: check,
+        onDeleted: () => check(undefined),
         onUp() {
           trouble = undefined;
         },
@@ -76,6 +78,7 @@ export async function awaitEffect(
     }
   } finally {
     cancelTimeout();
+    cancelInterrupt();
     cancelExpiry();
   }
   return ending ?? { kind: "interrupted" };

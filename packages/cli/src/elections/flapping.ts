@@ -1,14 +1,13 @@
 /**
- * Whether leadership moves too often, from the Events that candidates leave on the lock ("pod-1 became leader") where they
- * announce it, and otherwise from its transitions since it exists. Events are kept for an hour or so, and may be dropped under
- * load: few of them prove nothing.
+ * Whether leadership moves too often. Candidates may record Events on the lock ("pod-1 became leader"); without Events, the
+ * number of transitions since the lock was created must do. Events are kept for about an hour and may be dropped under load,
+ * so a small number of them proves nothing.
  */
 import type { KubeClient } from "@tenure/kube";
 import { lockKinds } from "./lock-object.ts";
 import type { ElectionState } from "./state.ts";
-import { ago, spell } from "./time-words.ts";
 
-interface KubeEvent {
+export interface KubeEvent {
   readonly reason?: string;
   readonly message?: string;
   readonly count?: number;
@@ -19,14 +18,14 @@ interface KubeEvent {
 }
 
 export interface Flapping {
-  /** How often somebody became leader within the window. */
+  /** How many times a candidate became leader within the window. */
   readonly takeovers: number;
   readonly withinMs: number;
   readonly from: "events" | "transitions";
 }
 
 const windowMs = 10 * 60_000;
-/** A rollout of three replicas moves leadership up to three times; more within ten minutes is no rollout. */
+/** A rollout of three replicas moves leadership up to three times. More within ten minutes is not a rollout. */
 const mostTakeovers = 4;
 
 export async function readEvents(client: KubeClient, state: ElectionState): Promise<readonly KubeEvent[]> {
@@ -45,12 +44,12 @@ export function flappingOf(
   events: readonly KubeEvent[],
   serverNowMs: number,
 ): Flapping | undefined {
-  const moments = events
+  const times = events
     .filter(({ reason, message }) => reason === "LeaderElection" && / became leader$/.test(message ?? ""))
-    .flatMap(momentsOf)
-    .filter((moment) => serverNowMs - moment <= windowMs);
-  if (moments.length > mostTakeovers) {
-    return { takeovers: moments.length, withinMs: serverNowMs - Math.min(...moments), from: "events" };
+    .flatMap(timesOf)
+    .filter((time) => serverNowMs - time <= windowMs);
+  if (times.length > mostTakeovers) {
+    return { takeovers: times.length, withinMs: serverNowMs - Math.min(...times), from: "events" };
   }
   const existsMs = serverNowMs - Date.parse(state.object.metadata.creationTimestamp ?? "");
   const { leaseTransitions } = state.record;
@@ -60,27 +59,25 @@ export function flappingOf(
   return undefined;
 }
 
-export function describeFlapping({ takeovers, withinMs }: Flapping): string {
-  return `it changed hands ${takeovers} times in the last ${spell(withinMs)}`;
-}
-
-/** An event that was counted up tells its first and its last moment; those between are spread evenly. */
-function momentsOf({ count = 1, firstTimestamp, lastTimestamp, eventTime }: KubeEvent): number[] {
+/** A counted event has its first and its last time. The times between are assumed to be spread evenly. */
+function timesOf({ count = 1, firstTimestamp, lastTimestamp, eventTime }: KubeEvent): number[] {
   const last = Date.parse(lastTimestamp ?? eventTime ?? "");
   const first = Date.parse(firstTimestamp ?? lastTimestamp ?? eventTime ?? "");
   if (Number.isNaN(last)) return [];
   if (count <= 1 || Number.isNaN(first)) return [last];
-  const many = Math.min(count, 1_000);
-  return Array.from({ length: many }, (_, index) => first + ((last - first) * index) / (many - 1));
+  const most = Math.min(count, 1_000);
+  return Array.from({ length: most }, (_, index) => first + ((last - first) * index) / (most - 1));
 }
 
-/** The last few changes of hands, newest first, for people. */
-export function lastTakeovers(events: readonly KubeEvent[], serverNowMs: number, most: number): string[] {
+/** The last changes of leadership, newest first. */
+export function lastTakeovers(
+  events: readonly KubeEvent[],
+  most: number,
+): { readonly message: string; readonly atMs: number }[] {
   return events
     .filter(({ reason }) => reason === "LeaderElection")
-    .map((event) => ({ message: event.message ?? "", atMs: Math.max(...momentsOf(event), 0) }))
+    .map((event) => ({ message: event.message ?? "", atMs: Math.max(...timesOf(event), 0) }))
     .filter(({ atMs }) => atMs > 0)
     .sort((a, b) => b.atMs - a.atMs)
-    .slice(0, most)
-    .map(({ message, atMs }) => `${ago(serverNowMs - atMs)}: ${message}`);
+    .slice(0, most);
 }

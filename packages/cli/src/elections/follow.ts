@@ -1,28 +1,28 @@
-/** Follows the locks of a name, a namespace or a cluster, and tells every state of each. Heals itself as the watch below it does. */
+/** Follows the locks of a name, a namespace or a cluster, and reports every state of each. The watch reconnects by itself. */
 import { KubeError } from "@tenure/kube";
-import { listLocks, type Reader, serverNowMs } from "./find.ts";
+import { listLocks, type Reader } from "./find.ts";
 import { collectionPath, type LockKind, type LockObject } from "./lock-object.ts";
 import { type ElectionState, stateOf } from "./state.ts";
 
 export interface Following {
   readonly kind: LockKind;
-  /** Undefined for all. */
+  /** Undefined for all namespaces. */
   readonly namespace: string | undefined;
-  /** Undefined for all. */
+  /** Undefined for all names. */
   readonly name?: string | undefined;
   readonly signal: AbortSignal;
   onState(state: ElectionState): void;
   onDeleted(namespace: string, name: string): void;
-  /** The connection is back, or there for the first time. */
+  /** The watch is connected, for the first time or again. */
   onUp?(): void;
-  /** No connection; it is tried again. */
+  /** The connection failed. The watch tries again. */
   onDown?(error: KubeError): void;
 }
 
-/** The API server sends a bookmark about every minute; a stream that is silent for longer is dead. */
+/** The API server sends a bookmark about every minute, so a stream that stays silent for longer is dead. */
 const silentWatchMs = 150_000;
 
-/** Resolves when the signal aborts; rejects when only a person can mend what is wrong, with what that is. */
+/** Resolves when the signal aborts. Rejects if access is denied, which retrying cannot fix. */
 export async function follow(reader: Reader, following: Following): Promise<void> {
   const { kind, namespace, name, signal } = following;
   const known = new Map<string, readonly [string, string]>();
@@ -32,20 +32,20 @@ export async function follow(reader: Reader, following: Following): Promise<void
   let wasUp = false;
 
   const keyOf = (object: LockObject) => `${object.metadata.namespace}/${object.metadata.name}`;
-  const gone = (key: string) => {
+  const reportDeleted = (key: string) => {
     const where = known.get(key);
     known.delete(key);
     if (where) following.onDeleted(...where);
   };
-  const seen = (state: ElectionState) => {
+  const reportState = (state: ElectionState) => {
     known.set(keyOf(state.object), [state.namespace, state.name]);
     following.onState(state);
   };
-  /** Deletions in a gap of the watch are not told. */
-  const compare = async () => {
+  /** The watch does not report deletions that happened while it was disconnected. */
+  const findDeletions = async () => {
     const present = await listLocks(reader, namespace, kind);
     const keys = new Set(present.map(({ object }) => keyOf(object)));
-    for (const key of [...known.keys()]) if (!keys.has(key) && !ended.aborted) gone(key);
+    for (const key of [...known.keys()]) if (!keys.has(key) && !ended.aborted) reportDeleted(key);
   };
 
   const watching = reader.client.watch<LockObject>({
@@ -54,7 +54,7 @@ export async function follow(reader: Reader, following: Following): Promise<void
     signal: ended,
     idleMs: silentWatchMs,
     onUp({ resumed }) {
-      if (wasUp && !resumed) void compare().catch(() => {});
+      if (wasUp && !resumed) void findDeletions().catch(() => {});
       wasUp = true;
       following.onUp?.();
     },
@@ -65,10 +65,10 @@ export async function follow(reader: Reader, following: Following): Promise<void
       } else following.onDown?.(error);
     },
     onEvent({ type, object }) {
-      const state = type === "DELETED" ? undefined : stateOf(kind, object, serverNowMs(reader));
-      // A ConfigMap that lost its annotation is no lock any more.
-      if (state === undefined) gone(keyOf(object));
-      else seen(state);
+      const state = type === "DELETED" ? undefined : stateOf(kind, object, reader.serverClock.nowMs());
+      // A ConfigMap that lost its annotation is no longer a lock.
+      if (state === undefined) reportDeleted(keyOf(object));
+      else reportState(state);
     },
   });
   await watching;

@@ -28,8 +28,7 @@ afterAll(async () => {
 
 const reader = () => ({
   client,
-  serverClock: new ServerClock({ now: () => Date.now() }),
-  localNowMs: () => Date.now(),
+  serverClock: new ServerClock(() => Date.now()),
 });
 const spec = (holderIdentity: string, leaseTransitions: number) => ({
   holderIdentity,
@@ -38,11 +37,11 @@ const spec = (holderIdentity: string, leaseTransitions: number) => ({
   renewTime: new Date().toISOString().replace("Z", "000Z"),
 });
 
-/** Somebody else writes between the reading and the order. */
+/** Gives an order while another client writes between the read and the patch. */
 async function give(name: string, meanwhile: (state: ElectionState) => object | undefined) {
   await client.request({ method: "POST", path, body: { metadata: { name }, spec: spec("a", 3) } });
   const seen: string[] = [];
-  // The client is called by the order as the last thing before it writes: there the other one gets in between.
+  // The other write happens just before the first patch.
   const between = {
     request: async (request: Parameters<KubeClient["request"]>[0]) => {
       const first =
@@ -66,14 +65,14 @@ async function give(name: string, meanwhile: (state: ElectionState) => object | 
   return { seen, given, annotations: object.metadata.annotations };
 }
 
-it("an order for one term is not written onto the next: it is decided anew", async () => {
+it("an order for one term is not written to the next, but decided again", async () => {
   const { seen, given, annotations } = await give("moved", () => spec("b", 4));
   expect(seen).toEqual(["a 3", "b 4"]);
   expect(given.after).toBeUndefined();
   expect(annotations).toBeUndefined();
 });
 
-it("a renewal in between only costs another try", async () => {
+it("a renewal in between only costs another attempt", async () => {
   const { seen, annotations } = await give("renewed", () => spec("a", 3));
   expect(seen).toEqual(["a 3", "a 3"]);
   expect(annotations).toEqual({ "tenure.dev/step-down": "3" });

@@ -1,36 +1,36 @@
 /**
- * Writes an order onto a lock: a merge patch that names the version it was decided on, so that an order for one term is never
- * written onto the next. A renewal in between only means to read and decide again.
+ * Writes an order to a lock with a merge patch that names the resourceVersion it was decided on, so an order for one term is
+ * never written to the next. If the leader renews in between, the lock is read and the order decided again.
  */
 import { KubeError } from "@tenure/kube";
 import { CliError } from "../errors.ts";
-import { findElection, type Reader, serverNowMs } from "./find.ts";
+import { findElection, type Reader } from "./find.ts";
 import { type LockKind, type LockObject, objectPath } from "./lock-object.ts";
 import { type ElectionState, stateOf } from "./state.ts";
 
-/** Who wrote an order and when is found under this name in managedFields. */
+/** The field manager under which managedFields record when an order was written. */
 export const orderManager = "tenure-orders";
 
-/** Values to set; null removes. */
+/** Values to set. Null removes an annotation. */
 export type Annotations = Readonly<Record<string, string | null>>;
 
-export interface Given {
+export interface GivenOrder {
   readonly before: ElectionState;
-  /** Undefined when nothing had to be written. */
+  /** Undefined if nothing had to be written. */
   readonly after: ElectionState | undefined;
 }
 
-/** A leader renews every few seconds: to lose so often in a row takes something else than renewals. */
+/** A leader renews every few seconds, so this many conflicts in a row are not caused by renewals. */
 const mostConflicts = 20;
 
 /**
- * @param decide what to write, given the election as it is; undefined to write nothing; throws where the order makes no sense.
+ * @param decide returns what to write for the present state, or undefined to write nothing; throws if the order makes no sense
  */
 export async function giveOrder(
   reader: Reader,
   where: { kinds?: readonly LockKind[]; namespace: string; name: string },
   decide: (state: ElectionState) => Annotations | undefined,
-): Promise<Given> {
+): Promise<GivenOrder> {
   for (let attempt = 0; attempt < mostConflicts; attempt++) {
     const [before] = await findElection(reader, where.namespace, where.name, where.kinds);
     const annotations = decide(before);
@@ -45,14 +45,14 @@ export async function giveOrder(
           body: { metadata: { resourceVersion: before.object.metadata.resourceVersion, annotations } },
         }),
       );
-      return { before, after: stateOf(before.kind, object, serverNowMs(reader)) };
+      return { before, after: stateOf(before.kind, object, reader.serverClock.nowMs()) };
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== "Conflict") throw error;
     }
   }
   throw new CliError(
-    "FAILED",
-    `Cannot write the order onto ${where.namespace}/${where.name}: it changed ${mostConflicts} times in a row just before. ` +
-      "See with tenure watch what changes it, then try again",
+    "Failed",
+    `Cannot write the order to ${where.namespace}/${where.name}: the lock changed before each of ${mostConflicts} attempts. ` +
+      "Find out what changes it with tenure watch, then try again",
   );
 }

@@ -1,15 +1,14 @@
 /**
- * What happened to one election while somebody watched: who held it when, and every change worth a line. Renewals are none.
- * Expiry is judged as a candidate judges it: by how long the record has not changed, on the watcher's own clock.
- * Pure: the moments are passed in. A change that the watch did not deliver is not known here.
+ * The history of one election while it is watched: who held it when, and every change. Renewals are not changes.
+ * A lease expires here as it does for a candidate: when the record has not changed for the lease duration, by the watcher's
+ * own clock. Pure: times are passed in. It does not know changes that the watch did not deliver.
  */
 import { type ElectionState, leaseSecondsOf } from "./state.ts";
-import { spell } from "./time-words.ts";
 
 export interface Span {
   readonly holder: string;
   readonly fromMs: number;
-  /** Undefined while it lasts. */
+  /** Undefined while the holder still holds the lock. */
   readonly toMs?: number;
 }
 
@@ -28,14 +27,14 @@ export type ChangeKind =
 export interface Change {
   readonly kind: ChangeKind;
   readonly atMs: number;
-  /** Who leads after the change. */
+  /** The leader after the change. */
   readonly leader?: string;
-  /** Who led before it, or whom an order names. */
+  /** The previous leader, or the candidate that an order names. */
   readonly other?: string;
   readonly transitions?: number;
-  /** How long nobody led, before somebody does. */
+  /** How long nobody led before this leader. */
   readonly gapMs?: number;
-  /** How long the term lasted that ended. */
+  /** How long the term lasted that this change ended; for the first state seen, how long it has lasted. */
   readonly heldMs?: number;
 }
 
@@ -43,14 +42,14 @@ type Seen = Pick<ElectionState, "standing" | "record" | "orders" | "expiresInMs"
 
 export class History {
   readonly spans: Span[] = [];
-  /** Nothing is known of the time before. */
+  /** Nothing is known about the time before this. */
   knownFromMs: number | undefined;
   #last: Seen | undefined;
   #expiresAtMs: number | undefined;
   #vacantSinceMs: number | undefined;
   #lastHolder: string | undefined;
 
-  /** Who leads, as far as was seen. */
+  /** The present leader, as far as the watch has shown. */
   get leader(): string | undefined {
     const span = this.spans.at(-1);
     return span && span.toMs === undefined ? span.holder : undefined;
@@ -64,7 +63,7 @@ export class History {
     return this.#expiresAtMs;
   }
 
-  /** The lock as it is now. */
+  /** Records a new state of the lock. */
   observe(state: Seen, nowMs: number): Change[] {
     const before = this.#last;
     this.#last = state;
@@ -80,7 +79,7 @@ export class History {
     return [{ kind: "deleted", atMs: nowMs, ...ended }];
   }
 
-  /** Time passed: has the holder's run out? */
+  /** Records an expiry, if the lease has expired by now. */
   tick(nowMs: number): Change[] {
     if (this.#expiresAtMs === undefined || nowMs < this.#expiresAtMs) return [];
     const atMs = this.#expiresAtMs;
@@ -107,7 +106,7 @@ export class History {
       this.#lastHolder = holderIdentity;
       return [{ kind: "expired", atMs: nowMs, other: holderIdentity, transitions: leaseTransitions }];
     }
-    // At the first look the time runs since the last renewal; later since the change was seen, as candidates count.
+    // In the first state seen, the lease counts from the last renewal; afterwards from when a change was seen, as for candidates.
     const leaseMs = leaseSecondsOf(state.record) * 1_000;
     this.#expiresAtMs = nowMs + (before === undefined ? (state.expiresInMs ?? leaseMs) : leaseMs);
     const isSameTerm =
@@ -156,37 +155,4 @@ function orderChanges(before: Seen | undefined, { orders }: Seen, atMs: number):
     changes.push({ kind: "transfer", atMs, other: orders.transferTo });
   }
   return changes;
-}
-
-export function describeChange({ kind, leader, other, gapMs, heldMs, transitions }: Change): string {
-  const held = heldMs === undefined ? "" : ` after ${spell(heldMs)}`;
-  switch (kind) {
-    case "leads": {
-      const details = [
-        `transition ${transitions ?? 0}`,
-        ...(heldMs === undefined ? [] : [`since ${spell(heldMs)}`]),
-        ...(gapMs === undefined ? [] : [`after ${spell(gapMs)} without a leader`]),
-        ...(other === undefined ? [] : [other === leader ? "a new term" : `before: ${other}`]),
-      ];
-      return `${leader} leads (${details.join(", ")})`;
-    }
-    case "released":
-      return `${other} released it${held}`;
-    case "expired":
-      return `${other} did not renew in time: nobody leads`;
-    case "vacant":
-      return "nobody leads";
-    case "deleted":
-      return `the lock was deleted${other === undefined ? "" : ` while ${other} held it`}`;
-    case "paused":
-      return "paused: nobody takes office until it is resumed";
-    case "resumed":
-      return "resumed";
-    case "step-down":
-      return "the leader was told to step down";
-    case "transfer":
-      return `the leader was told to make way for ${other}`;
-    case "unreadable":
-      return "the record cannot be read: tenure status says why";
-  }
 }

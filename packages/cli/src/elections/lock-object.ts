@@ -1,7 +1,7 @@
 /**
- * An election as it stands in the cluster: the object, and the record in it, whichever of the three kinds it is.
- * Reading is lenient on purpose: whoever looks at a broken lock wants to see what is broken, not an error. Deciding who may
- * lead is not done here; that is core's, which reads strictly.
+ * The object that holds an election's lock, and the record in it, for each of the three kinds.
+ * Reading is lenient on purpose: an operator who looks at a broken lock wants to see what is broken. Candidates do not use
+ * this code; @tenure/core reads records strictly and decides who may lead.
  */
 import type { LeaderRecord } from "@tenure/core";
 import { leaderAnnotation } from "@tenure/election/internal";
@@ -32,7 +32,7 @@ export type LockKind = "lease" | "configmap" | "endpoints";
 
 export interface LockKindFacts {
   readonly kind: LockKind;
-  /** As the API spells it. */
+  /** The kind as the API spells it. */
   readonly apiKind: "Lease" | "ConfigMap" | "Endpoints";
   readonly apiGroup: string;
   readonly plural: string;
@@ -60,10 +60,10 @@ export function objectPath(kind: LockKind, namespace: string, name: string): str
   return `${collectionPath(kind, namespace)}/${name}`;
 }
 
-/** What stands in a lock; `problem` says in words why it cannot be taken as a record. */
+/** The record of a lock. `problem` says why it is not a valid one. */
 export type ReadRecord = LeaderRecord & { readonly problem?: string };
 
-/** The record in this object, or undefined when it is no lock: a Lease always is one, the others by their annotation. */
+/** The record in this object, or undefined if it is not a lock. A Lease always is; the others are if they have the annotation. */
 export function recordIn(kind: LockKind, object: LockObject): ReadRecord | undefined {
   if (kind === "lease") return fromFields(object.spec ?? {}, "leaseTransitions");
   const json = object.metadata.annotations?.[leaderAnnotation];
@@ -74,7 +74,7 @@ export function recordIn(kind: LockKind, object: LockObject): ReadRecord | undef
       return fromFields(value as Record<string, unknown>, "leaderTransitions");
     }
   } catch {
-    // Told below, as every other value that is no object.
+    // Reported below, like every other value that is not an object.
   }
   const problem = `the annotation ${leaderAnnotation} is not a JSON object: ${JSON.stringify(json.slice(0, 80))}`;
   return { ...fromFields({}, ""), problem };
@@ -99,9 +99,9 @@ function text(value: unknown): string | undefined {
 }
 
 /**
- * When the API server stored the present value of a field, by its own clock and to the second. It knows the last write of
- * each manager, so the answer can be too late where one manager writes several fields.
- * @param path such as `["f:spec", "f:renewTime"]`
+ * When the API server stored the present value of a field, by its own clock and to the second. managedFields record only the
+ * last write of each manager, so the result can be too late if one manager writes several fields.
+ * @param path for example `["f:spec", "f:renewTime"]`
  */
 export function writtenAtMs(object: LockObject, path: readonly string[]): number | undefined {
   const times = (object.metadata.managedFields ?? [])

@@ -6,23 +6,23 @@ import { ServerClock } from "./server-clock.ts";
 const date = (ms: number) => new Date(ms).toUTCString();
 const noonMs = Date.UTC(2030, 0, 1, 12);
 
-it("knows nothing before the first answer", () => {
-  const clock = new ServerClock({ now: () => noonMs });
+it("knows nothing before the first response", () => {
+  const clock = new ServerClock(() => noonMs);
   clock.saw(undefined, noonMs, noonMs);
   clock.saw("yesterday", noonMs, noonMs);
   expect(clock.time()).toBeUndefined();
 });
 
-it("takes clocks that may agree for clocks that agree", () => {
-  const clock = new ServerClock({ now: () => noonMs + 400 });
+it("assumes that clocks agree if they may", () => {
+  const clock = new ServerClock(() => noonMs + 400);
   clock.saw(date(noonMs), noonMs + 300, noonMs + 400);
   expect(clock.time()).toEqual({ nowMs: noonMs + 400, offsetMs: 0, uncertaintyMs: 700 });
 });
 
-it("finds a clock that is an hour off, within a second of the truth, and closer with every answer", () => {
+it("measures a clock that is an hour off to within a second, and better with every response", () => {
   const hourMs = 3_600_000;
   let localMs = noonMs;
-  const clock = new ServerClock({ now: () => localMs });
+  const clock = new ServerClock(() => localMs);
   const seen: number[] = [];
   for (const [atMs, tookMs] of [
     [0, 20],
@@ -31,7 +31,7 @@ it("finds a clock that is an hour off, within a second of the truth, and closer 
     [1_995, 4],
   ] as const) {
     localMs = noonMs + atMs + tookMs;
-    // The header is the server's time when it answered, cut to whole seconds.
+    // The header has the server's time of the response, in whole seconds.
     const serverMs = noonMs + atMs + tookMs / 2 + hourMs;
     clock.saw(date(Math.floor(serverMs / 1_000) * 1_000), noonMs + atMs, localMs);
     const { offsetMs = 0, uncertaintyMs = 0 } = clock.time() ?? {};
@@ -42,14 +42,14 @@ it("finds a clock that is an hour off, within a second of the truth, and closer 
   expect(seen.at(-1)).toBeLessThan(30);
 });
 
-it("forgets what it knew when a clock is set", () => {
-  const clock = new ServerClock({ now: () => noonMs });
+it("starts again when a clock is set", () => {
+  const clock = new ServerClock(() => noonMs);
   clock.saw(date(noonMs), noonMs, noonMs);
   clock.saw(date(noonMs + 60_000), noonMs, noonMs);
   expect(clock.time()?.offsetMs).toBe(60_000);
 });
 
-it("learns from answers that come while it listens, and from no others", async () => {
+it("learns only from responses that arrive while it listens", async () => {
   const server = createServer((_request, response) => {
     response.setHeader("Date", date(noonMs)).end("x");
   });
@@ -59,7 +59,7 @@ it("learns from answers that come while it listens, and from no others", async (
     new Promise<void>((resolve, reject) => {
       get({ port, agent: false }, (response) => response.resume().on("end", resolve)).on("error", reject);
     });
-  const clock = new ServerClock({ now: () => noonMs - 90_000 });
+  const clock = new ServerClock(() => noonMs - 90_000);
   await ask();
   expect(clock.time()).toBeUndefined();
   await clock.during(ask);

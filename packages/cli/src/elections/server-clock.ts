@@ -1,72 +1,73 @@
 /**
- * What time it is by the API server's clock, from the Date header of its answers. The header has whole seconds, so one
- * answer leaves an uncertainty of a second and the time it travelled; every further answer narrows it.
- * It promises bounds, not a moment; and nothing at all before the first answer.
+ * The time by the API server's clock, from the Date headers of its responses. The header has whole seconds, so one response
+ * leaves an uncertainty of a second plus its travel time; every further response narrows it. Before the first response
+ * nothing is known.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 
-/** Where Node tells of every HTTP answer. The client hands out bodies only, and this needs no second client. */
-const answersChannel = "http.client.response.finish";
-
-export interface WallClock {
-  /** Milliseconds since 1970, by this machine. */
-  now(): number;
-}
+/** Node publishes every HTTP response here. The client returns only bodies, and this needs no second client. */
+const responsesChannel = "http.client.response.finish";
 
 export interface ServerTime {
   /** Milliseconds since 1970, by the server. */
   readonly nowMs: number;
-  /** How far from the truth `nowMs` may be. */
+  /** How far `nowMs` may be from the true value. */
   readonly uncertaintyMs: number;
-  /** The server's clock less this machine's. */
+  /** The server's clock minus this machine's. */
   readonly offsetMs: number;
 }
 
 export class ServerClock {
-  readonly #clock: WallClock;
+  readonly #localMs: () => number;
   #lowMs = Number.NEGATIVE_INFINITY;
   #highMs = Number.POSITIVE_INFINITY;
 
-  constructor(clock: WallClock) {
-    this.#clock = clock;
+  /** @param localMs milliseconds since 1970, by this machine */
+  constructor(localMs: () => number) {
+    this.#localMs = localMs;
   }
 
-  /** Runs `work` and learns from every answer that comes meanwhile. Nothing else in this process asks other servers. */
+  /** Runs `work` and learns from every response that arrives meanwhile. This process contacts no other server. */
   async during<T>(work: () => Promise<T>): Promise<T> {
-    const sentMs = this.#clock.now();
+    const sentMs = this.#localMs();
     const learn = (message: unknown) => {
       const { response } = message as { response?: { headers?: { date?: string } } };
-      this.saw(response?.headers?.date, sentMs, this.#clock.now());
+      this.saw(response?.headers?.date, sentMs, this.#localMs());
     };
-    subscribe(answersChannel, learn);
+    subscribe(responsesChannel, learn);
     try {
       return await work();
     } finally {
-      unsubscribe(answersChannel, learn);
+      unsubscribe(responsesChannel, learn);
     }
   }
 
-  /** An answer with this Date, to a request sent and answered at these moments of this machine. */
+  /** Learns from a response with this Date. The other two are this machine's times of the request and of the response. */
   saw(date: string | undefined, sentMs: number, receivedMs: number): void {
     const serverMs = Date.parse(date ?? "");
     if (Number.isNaN(serverMs)) return;
     const low = serverMs - receivedMs;
     const high = serverMs + 1_000 - sentMs;
-    // Bounds that contradict mean that a clock was set meanwhile: what was known before is worth nothing.
+    // Contradicting bounds mean that a clock was set meanwhile, so the old bounds are worthless.
     const contradicts = low > this.#highMs || high < this.#lowMs;
     this.#lowMs = contradicts ? low : Math.max(this.#lowMs, low);
     this.#highMs = contradicts ? high : Math.min(this.#highMs, high);
   }
 
-  /** Undefined when no answer had a Date. */
+  /** Undefined if no response had a Date. */
   time(): ServerTime | undefined {
     if (!Number.isFinite(this.#lowMs)) return undefined;
-    // Most clocks are right: of all offsets that fit what was seen, the one nearest to none.
+    // Most clocks are right: of all offsets within the bounds, take the one nearest to zero.
     const offsetMs = Math.min(Math.max(0, this.#lowMs), this.#highMs);
     return {
-      nowMs: this.#clock.now() + offsetMs,
+      nowMs: this.#localMs() + offsetMs,
       offsetMs,
       uncertaintyMs: Math.max(this.#highMs - offsetMs, offsetMs - this.#lowMs),
     };
+  }
+
+  /** The server's time if it is known, else this machine's. */
+  nowMs(): number {
+    return this.time()?.nowMs ?? this.#localMs();
   }
 }

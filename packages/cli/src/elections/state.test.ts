@@ -24,8 +24,8 @@ const storedAt = (agoMs: number) => ({
   managedFields: [{ time: at(agoMs), fieldsV1: { "f:spec": { "f:renewTime": {} } } }],
 });
 
-describe("one look at a Lease", () => {
-  it("that is held tells who leads, since when, and for how long yet", () => {
+describe("a Lease", () => {
+  it("that is held shows who leads, for how long, and when it expires", () => {
     expect(stateOf("lease", lease(record), nowMs)).toMatchObject({
       standing: "led",
       leader: "pod-a",
@@ -35,7 +35,7 @@ describe("one look at a Lease", () => {
     });
   });
 
-  it("whose time ran out tells that nobody leads", () => {
+  it("that has expired has no leader", () => {
     const state = stateOf("lease", lease({ ...record, renewTime: at(16_000) }), nowMs);
     expect(state).toMatchObject({ standing: "expired", expiresInMs: -1_000 });
     expect(state).not.toHaveProperty("leader");
@@ -50,12 +50,12 @@ describe("one look at a Lease", () => {
     expect(stateOf("lease", lease(spec), nowMs)?.standing).toBe(standing);
   });
 
-  it("without a usable duration assumes what candidates assume", () => {
+  it("without a lease duration gets the one that candidates assume", () => {
     const state = stateOf("lease", lease({ ...record, leaseDurationSeconds: 0 }), nowMs);
     expect(state).toMatchObject({ standing: "led", expiresInMs: 12_000 });
   });
 
-  it("believes when the server stored it over a holder whose clock is off", () => {
+  it("of a holder whose clock is off gets the time at which the server stored it", () => {
     const slow = lease({ ...record, acquireTime: at(3_660_000), renewTime: at(3_603_000) }, storedAt(3_000));
     expect(stateOf("lease", slow, nowMs)).toMatchObject({
       standing: "led",
@@ -67,13 +67,13 @@ describe("one look at a Lease", () => {
     expect(stateOf("lease", fast, nowMs)).toMatchObject({ standing: "expired", ageMs: 20_000 });
   });
 
-  it("believes the holder's finer time where the two agree", () => {
+  it("keeps the holder's more precise time if the clocks agree", () => {
     const state = stateOf("lease", lease({ ...record, renewTime: at(2_400) }, storedAt(3_000)), nowMs);
     expect(state).toMatchObject({ ageMs: 2_400 });
     expect(state).not.toHaveProperty("holderClockOffMs");
   });
 
-  it("shows the orders for this term, and none for an earlier one", () => {
+  it("has the orders for this term, and none for an earlier one", () => {
     const annotations = {
       "tenure.dev/step-down": "3",
       "tenure.dev/transfer": "4/pod-b/1",
@@ -87,7 +87,7 @@ describe("one look at a Lease", () => {
   });
 });
 
-describe("one look at a ConfigMap", () => {
+describe("a ConfigMap", () => {
   const configMap = (json?: string): LockObject => ({
     metadata: {
       name: "billing",
@@ -96,7 +96,7 @@ describe("one look at a ConfigMap", () => {
     },
   });
 
-  it("finds the record in its annotation", () => {
+  it("has the record in its annotation", () => {
     const { leaseTransitions, ...rest } = record;
     const json = JSON.stringify({ ...rest, leaderTransitions: leaseTransitions });
     expect(stateOf("configmap", configMap(json), nowMs)).toMatchObject({
@@ -106,11 +106,11 @@ describe("one look at a ConfigMap", () => {
     });
   });
 
-  it("without the annotation is no lock", () => {
+  it("without the annotation is not a lock", () => {
     expect(stateOf("configmap", configMap(), nowMs)).toBeUndefined();
   });
 
-  it.each(["", "{", "null", "[]"])("with the annotation %j says what is wrong with it", (json) => {
+  it.each(["", "{", "null", "[]"])("with the annotation %j has a problem", (json) => {
     const state = stateOf("configmap", configMap(json), nowMs);
     expect(state?.standing).toBe("unreadable");
     expect(state?.record.problem).toContain(JSON.stringify(json));

@@ -1,8 +1,8 @@
 /**
- * Who leads, as far as one look at the lock can tell. Ages count by the API server's clock. Where the server recorded when it
- * stored the record, that is believed over renewTime, which the holder wrote by its own clock: a leader whose clock is a minute
- * slow still leads, and a record restored from a backup still has its time to run.
- * It cannot promise what a candidate knows that has watched the lock: the holder may have died a moment ago.
+ * Who leads, as far as a single read of the lock shows. Ages count by the API server's clock. If the server recorded when it
+ * stored the record, that time overrides renewTime, which the holder wrote by its own clock: a leader whose clock is a minute
+ * slow still leads, and a record restored from a backup has its full lease duration left.
+ * A single read proves less than watching the lock, as candidates do: the holder may have died a moment ago.
  */
 import {
   type LockKind,
@@ -14,14 +14,14 @@ import {
 import { type OrdersInForce, ordersIn } from "./orders.ts";
 
 export type Standing =
-  /** Somebody holds the lock and its time is running. */
+  /** A holder has the lock and its lease has not expired. */
   | "led"
-  /** Somebody holds the lock and its time ran out. */
+  /** A holder has the lock but its lease has expired. */
   | "expired"
-  /** Its last holder gave it back. */
+  /** The last holder released the lock. */
   | "released"
   | "never-held"
-  /** What stands there cannot be read as a record. */
+  /** The object does not contain a valid record. */
   | "unreadable";
 
 export interface ElectionState {
@@ -29,27 +29,27 @@ export interface ElectionState {
   readonly namespace: string;
   readonly name: string;
   readonly standing: Standing;
-  /** Who leads now: undefined unless `standing` is "led". */
+  /** The leader; undefined unless `standing` is "led". */
   readonly leader?: string;
   readonly record: ReadRecord;
-  /** Since the present holder took the lock, by the holder's clock then and the server's now. */
+  /** Time since the present holder took the lock: the server's clock now minus the holder's clock then. */
   readonly heldForMs?: number;
-  /** Since the record was last written. */
+  /** Time since the record was last written. */
   readonly ageMs?: number;
-  /** Until others may take the lock; negative once they may. */
+  /** Time until other candidates may take the lock; negative once they may. */
   readonly expiresInMs?: number;
-  /** By how much renewTime is ahead of when the server stored it, if by more than a network can explain. */
+  /** How far renewTime is ahead of the time at which the server stored it, if network delay cannot explain the difference. */
   readonly holderClockOffMs?: number;
   readonly orders: OrdersInForce;
   readonly object: LockObject;
 }
 
-/** What core assumes where a lock does not say. */
-export const assumedLeaseSeconds = 15;
-/** A holder stamps a record before it sends it, and the server notes whole seconds. */
+/** The lease duration that core assumes if the lock has none. */
+const assumedLeaseSeconds = 15;
+/** A holder writes renewTime before it sends the record, and the server records whole seconds. */
 const explicableSkewMs = 5_000;
 
-/** Undefined when the object is no lock. */
+/** Undefined if the object is not a lock. */
 export function stateOf(kind: LockKind, object: LockObject, serverNowMs: number): ElectionState | undefined {
   const record = recordIn(kind, object);
   if (record === undefined) return undefined;
@@ -93,7 +93,7 @@ function standingOf(record: ReadRecord, expiresInMs: number | undefined): Standi
   if (record.holderIdentity === "") {
     return record.renewTime === undefined && record.leaseTransitions === 0 ? "never-held" : "released";
   }
-  // A holder that says no time at all: nobody can tell that it ran out.
+  // The holder wrote no times, so nothing shows that its lease has expired.
   return expiresInMs === undefined || expiresInMs > 0 ? "led" : "expired";
 }
 

@@ -1,13 +1,17 @@
-/** A process that is none: what was printed, and a signal to send. For the tests of this package. */
+/** A platform for the tests of this package. It records the output, and tests raise its signals. */
+import { systemClock } from "@tenure/base";
 import type { Platform } from "../platform.ts";
 
 export interface FakePlatform extends Platform {
+  /** Everything written to stdout. */
   printed: string;
+  /** Everything written to stderr. */
   complained: string;
-  /** Resolves when something was printed. */
+  /** Resolves with the first output. */
   firstOutput: Promise<void>;
+  /** Sends SIGTERM. */
   interrupt(): void;
-  /** Sends a signal to whoever listens to it. */
+  /** Sends a signal to its listeners. */
   raise(signal: NodeJS.Signals): void;
 }
 
@@ -17,12 +21,14 @@ export interface FakeOptions {
   isTerminal?: boolean;
 }
 
+/** Time passes, but the wall clock always shows the same moment. */
+const clock = {
+  now: () => ({ ...systemClock.now(), wallMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678) }),
+  at: systemClock.at,
+};
+
 export function fakePlatform(args: string | string[], options: FakeOptions): FakePlatform {
-  let interrupt = () => {};
-  let printed = () => {};
-  const signal = new Promise<string>((resolve) => {
-    interrupt = () => resolve("SIGTERM");
-  });
+  let onOutput = () => {};
   const listeners = new Set<{ signal: string; listener: () => void }>();
   const isTerminal = options.isTerminal ?? false;
   const platform: FakePlatform = {
@@ -32,15 +38,16 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     homeDirectory: () => options.home,
     isTerminal,
     isErrorTerminal: isTerminal,
+    terminal: { columns: () => 80, rows: () => 24, onResize: () => () => {} },
     pid: 1,
     printed: "",
     complained: "",
     firstOutput: new Promise((resolve) => {
-      printed = resolve;
+      onOutput = resolve;
     }),
     out(text) {
       platform.printed += text;
-      printed();
+      onOutput();
     },
     err(text) {
       platform.complained += text;
@@ -51,8 +58,7 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
       else platform.err(text);
       return bytes.length;
     },
-    stopSignal: () => signal,
-    interrupt,
+    interrupt: () => platform.raise("SIGTERM"),
     onSignal(signal, listener) {
       const entry = { signal, listener };
       listeners.add(entry);
@@ -61,15 +67,8 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     raise(signal) {
       for (const entry of [...listeners]) if (entry.signal === signal) entry.listener();
     },
-    wallMs: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678),
-    after(ms, callback) {
-      const timer = setTimeout(callback, ms);
-      return () => clearTimeout(timer);
-    },
-    every(ms, callback) {
-      const timer = setInterval(callback, ms);
-      return () => clearInterval(timer);
-    },
+    clock,
+    backgroundClock: clock,
     exit: (code) => {
       throw new Error(`exit ${code}`);
     },

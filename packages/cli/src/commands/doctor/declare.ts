@@ -1,28 +1,35 @@
-/** `tenure doctor`: names, options and help. */
+/** `tenure doctor`: name, options and help. */
 import { type Command, Option } from "commander";
-import { outputOption } from "../../elections/output.ts";
+import { outputOption } from "../../display/output.ts";
 import type { Platform } from "../../platform.ts";
-import { addConnectionOptions } from "../../shared/connection.ts";
+import { addConnectionOptions } from "../../settings/connection-options.ts";
 import type { DoctorFlags } from "./doctor.ts";
 
 export function declareDoctor(program: Command, platform: Platform, end: (exitCode: number) => void): void {
   const command = program
     .command("doctor")
-    .description("Find what is wrong with an election, or all of a namespace, and how to put it right")
-    .argument("[name]", "of the election (default: all of the namespace)")
-    .option("--as <user>", "whose rights to check, such as system:serviceaccount:prod:billing")
-    .addOption(new Option("--preset <name>", "hold the API server's latency against this preset"))
-    .addOption(new Option("--renew-deadline <duration>", "or against this renewDeadline"))
+    .description("Find problems of an election, or of all elections in a namespace, and how to fix them")
+    .argument("[name]", "name of the election (default: all of the namespace)")
+    .option("--as <user>", "user whose rights to check, for example system:serviceaccount:prod:billing")
+    .addOption(
+      new Option(
+        "--preset <name>",
+        "compare the API server's latency with the renew deadline of this preset",
+      ),
+    )
+    .addOption(
+      new Option("--renew-deadline <duration>", "compare the API server's latency with this renew deadline"),
+    )
     .addOption(outputOption(["json", "yaml"]));
   addConnectionOptions(command);
   command
     .addHelpText(
       "after",
       `
-It looks at credentials, namespace, rights, clocks, latency, watch, the lock and its orders, the holder's pod, identities, and
-the manifests of the workload that takes part. It only reads. What it may not read it skips, and says so.
+It checks credentials, namespace, rights, clocks, latency, the watch, the lock and its orders, the holder's pod, identities, and
+the manifests of the workloads that take part. It changes nothing. It skips what it may not read, and reports that.
 
-Exit codes: 0 nothing wrong (hints do not count); 1 there are findings; 2 wrong usage.
+Exit codes: 0 no findings (hints do not count); 1 findings; 2 wrong usage.
 
 Examples:
   tenure doctor billing -n prod
@@ -31,7 +38,7 @@ Examples:
     )
     .action(async (name: string | undefined, _flags: object, at: Command) => {
       const [{ inSession }, { doctor, doctorProblems: problems }] = await Promise.all([
-        import("../../elections/session.ts"),
+        import("../../cluster/session.ts"),
         import("./doctor.ts"),
       ]);
       end(

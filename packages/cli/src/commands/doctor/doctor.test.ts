@@ -1,10 +1,11 @@
-/** What needs a machine with a wrong clock; every other fault is planted for the command as a process, in test/processes/operate. */
+/** Faults of this machine's clock. test/processes/operate tests all other faults, with the command as a process. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Clock, systemClock } from "@tenure/base";
 import { startSandbox } from "@tenure/sandbox";
 import { expect, it } from "vitest";
-import { run } from "../../run.ts";
+import { runCommandLine } from "../../command-line.ts";
 import { fakePlatform } from "../../testing/fake-platform.ts";
 
 it.each([
@@ -12,17 +13,21 @@ it.each([
   [
     -3_600_000,
     1,
-    /✗ clock {8}this machine's clock is (59m59s|1h) behind the API server's\n {4}fix: set it by NTP/,
+    /✗ clock {8}this machine's clock is (59m59s|1h) behind that of the API server\n {4}fix: synchronize it with NTP/,
   ],
-  [3_600_000, 1, /✗ clock {8}this machine's clock is (59m59s|1h) ahead of the API server's/],
+  [3_600_000, 1, /✗ clock {8}this machine's clock is (59m59s|1h) ahead of that of the API server/],
 ])("a clock that is %d ms off: exit code %d", async (offMs, code, words) => {
   const home = await mkdtemp(join(tmpdir(), "tenure-doctor-"));
   const sandbox = await startSandbox();
   try {
     await sandbox.writeKubeconfig(join(home, "kubeconfig"));
     const platform = fakePlatform("doctor", { home, env: { KUBECONFIG: join(home, "kubeconfig") } });
-    Object.assign(platform, { wallMs: () => Date.now() + offMs });
-    expect(await run(platform)).toBe(code);
+    const clock: Clock = {
+      ...systemClock,
+      now: () => ({ ...systemClock.now(), wallMs: Date.now() + offMs }),
+    };
+    platform.clock = clock;
+    expect(await runCommandLine(platform)).toBe(code);
     expect(platform.printed).toMatch(words);
   } finally {
     await sandbox.close();

@@ -1,20 +1,18 @@
 /**
- * `tenure doctor`: looks at everything that an election rests on and says what is wrong, each with its fix. It only reads.
- * What it may not read it says it skipped; it does not guess.
+ * `tenure doctor`: checks everything that an election depends on, and reports each problem with its fix. It changes nothing.
+ * It reports what it may not read as skipped, and does not guess.
  */
-import { parseDuration } from "@tenure/base";
+import { after, nearest, oneOfProblem, type Problem, parseDuration } from "@tenure/base";
 import { presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
 import { electionLabel } from "@tenure/traffic/internal";
-import { listLocks, readLocks, serverNowMs } from "../../elections/find.ts";
+import { durationProblems, type OperateFlags, type Session } from "../../cluster/session.ts";
+import { serialize } from "../../display/output.ts";
+import { listLocks, readLocks } from "../../elections/find.ts";
 import { flappingOf, readEvents } from "../../elections/flapping.ts";
 import { follow } from "../../elections/follow.ts";
-import { serialize } from "../../elections/output.ts";
-import { durationProblems, type OperateFlags, type Session } from "../../elections/session.ts";
+import { isApiServerIdentity, isElection } from "../../elections/other-leases.ts";
 import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
-import { isApiServerIdentity } from "../../elections/words.ts";
-import { nearest } from "../../shared/problems.ts";
-import { isElection } from "../operate/list.ts";
 import {
   checkClock,
   checkCredentials,
@@ -22,12 +20,12 @@ import {
   checkNamespace,
   checkWatch,
 } from "./checks/connection.ts";
-import { checkHolder, checkIdentities, isHeldByNobody } from "./checks/holder.ts";
+import { checkHolder, checkIdentities, isHolderMissing } from "./checks/holder.ts";
 import { checkFlapping, checkOrders, checkRecord, checkTwins } from "./checks/lock.ts";
 import { checkRights, subjectOf } from "./checks/rights.ts";
 import { checkTraffic } from "./checks/traffic.ts";
 import { checkWorkload } from "./checks/workloads.ts";
-import { accountOf, kindsFor, lockRules, publishedKeys, rulesFor, workloadsOf } from "./elections-around.ts";
+import { accountOf, kindsFor, lockRules, publishedKeys, rulesFor, workloadsOf } from "./participants.ts";
 import { finding, printReport, type Report, skipped, summary } from "./report.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { candidatesOf, electionsOf, flagOf, type Workload } from "./workload.ts";
@@ -38,12 +36,12 @@ export interface DoctorFlags extends OperateFlags {
   renewDeadline?: string;
 }
 
-export function doctorProblems({ preset, renewDeadline }: DoctorFlags): string[] {
+export function doctorProblems({ preset, renewDeadline }: DoctorFlags): Problem[] {
   return [
-    ...durationProblems("--renew-deadline", renewDeadline),
+    ...durationProblems("renewDeadline", renewDeadline),
     ...(preset === undefined || Object.hasOwn(presets, preset)
       ? []
-      : [`--preset must be one of ${Object.keys(presets).join(", ")}: ${JSON.stringify(preset)}`]),
+      : [oneOfProblem("preset", Object.keys(presets), preset)]),
   ];
 }
 
@@ -52,11 +50,11 @@ type Doctor = Session<DoctorFlags>;
 /** @returns the exit code: 1 if there is a finding */
 export async function doctor(name: string | undefined, session: Doctor): Promise<number> {
   const { flags, paint } = session;
-  const isForPeople = flags.output === undefined;
+  const isPlainText = flags.output === undefined;
   const reports: Report[] = [];
   const add = (report: Report) => {
     reports.push(report);
-    if (isForPeople) session.print(printReport(report, paint));
+    if (isPlainText) session.print(printReport(report, paint));
   };
   await examine(name, session, add);
   const findings = reports.filter(({ verdict }) => verdict === "finding").length;
@@ -73,18 +71,18 @@ async function examine(
 ): Promise<void> {
   const credentials = await checkCredentials(session);
   add(credentials);
-  // Without them every other check would say the same once more.
+  // Without credentials every other check would fail in the same way.
   if (credentials.verdict === "finding") return;
   const namespace = await checkNamespace(session);
   add(namespace);
   if (namespace.verdict === "finding") return;
 
   const snapshot = await takeSnapshot(session.client, session.namespace, electionLabel);
-  for (const refusal of snapshot.refusals) add(skipped("surroundings", refusal));
+  for (const denial of snapshot.denials) add(skipped("surroundings", denial));
   const elections = await electionsIn(name, session, snapshot);
   const first = elections.find(({ states }) => states.length > 0);
-  const { deadlineMs, whence } = renewDeadlineFor(session.flags, first?.states[0], snapshot, first?.name);
-  add(await checkLatency(session, first?.name ?? name ?? "tenure-doctor", deadlineMs, whence));
+  const { deadlineMs, source } = renewDeadlineFor(session.flags, first?.states[0], snapshot, first?.name);
+  add(await checkLatency(session, first?.name ?? name ?? "tenure-doctor", deadlineMs, source));
   add(
     await checkWatch(
       session,
@@ -94,7 +92,8 @@ async function examine(
   );
   add(checkClock(session));
   if (session.flags.as !== undefined || elections.length === 0) {
-    const subject = session.flags.as === undefined ? { words: "this user" } : subjectOf(session.flags.as);
+    const subject =
+      session.flags.as === undefined ? { description: "this user" } : subjectOf(session.flags.as);
     add(await checkRights(session.client, subject, session.namespace, lockRules("lease", name)));
   }
   for (const election of elections) await examineElection(election, session, snapshot, add);
@@ -102,7 +101,7 @@ async function examine(
 
 interface Election {
   readonly name: string;
-  /** Its locks; none if nobody made one yet. */
+  /** Its locks; empty if no candidate has created one yet. */
   readonly states: readonly ElectionState[];
 }
 
@@ -116,7 +115,7 @@ async function electionsIn(
     if (name !== undefined) return [{ name, states: (await readLocks(session, session.namespace, name))[0] }];
     const leases = await listLocks(session, session.namespace, "lease");
     const names = leases
-      .filter((state) => isElection(state, false) && !isApiServerIdentity(state))
+      .filter((state) => isElection(state) && !isApiServerIdentity(state))
       .map((state) => state.name);
     return await Promise.all(
       [...new Set([...names, ...named])].map(async (each) => ({
@@ -125,7 +124,7 @@ async function electionsIn(
       })),
     );
   } catch (error) {
-    // Rights are looked at below, and told with what is missing.
+    // checkRights reports what is missing.
     if (error instanceof KubeError && error.code === "Forbidden") return [];
     throw error;
   }
@@ -143,10 +142,10 @@ async function examineElection(
   await examineRights(name, states, workloads, session, add);
   if (state === undefined) add(await missing(name, about, workloads, session));
   else {
-    const nowMs = serverNowMs(session);
+    const nowMs = session.serverClock.nowMs();
     const events = await readEvents(session.client, state).catch(() => []);
     const isRenewed =
-      isHeldByNobody(state, snapshot) && state.standing === "led" && (await seesRenewal(session, state));
+      isHolderMissing(state, snapshot) && state.standing === "led" && (await isRenewedSoon(session, state));
     for (const report of [
       ...checkRecord(state),
       checkHolder(state, snapshot, workloads, isRenewed),
@@ -162,7 +161,7 @@ async function examineElection(
     for (const report of checkWorkload(workload, name, snapshot, about)) add(report);
 }
 
-/** Of those who run the candidates, if that is known; else of whoever asks, who may be about to start one. */
+/** Checks the rights of the workloads that take part; if none is known, those of the current user, who may be about to start one. */
 async function examineRights(
   name: string,
   states: readonly ElectionState[],
@@ -174,7 +173,7 @@ async function examineRights(
   const about = `${namespace}/${name}`;
   if (workloads.length === 0) {
     const kinds = states.length > 0 ? states.map(({ kind }) => kind) : (["lease"] as const);
-    add(await checkRights(client, { words: "this user" }, namespace, rulesFor(name, kinds, []), about));
+    add(await checkRights(client, { description: "this user" }, namespace, rulesFor(name, kinds, []), about));
   }
   for (const workload of workloads) {
     const rules = rulesFor(name, kindsFor(workload, name, states), candidatesOf(workload, name));
@@ -190,8 +189,8 @@ async function missing(
 ): Promise<Report> {
   const [workload] = workloads;
   if (workload) {
-    const what = `there is no lock, though ${workload.kind} ${workload.metadata.name} takes part: none of its pods ever led`;
-    return finding("lock", what, "see the rights above, and kubectl logs of its pods", about);
+    const what = `the lock does not exist although ${workload.kind} ${workload.metadata.name} takes part: none of its pods has ever led`;
+    return finding("lock", what, "check the rights above, and the logs of its pods (kubectl logs)", about);
   }
   const names = (await listLocks(session, session.namespace, "lease").catch(() => [])).map(
     (state) => state.name,
@@ -199,18 +198,18 @@ async function missing(
   const meant = nearest(name, names);
   const fix =
     meant === undefined
-      ? "look in another namespace with -n (tenure list -A), or start a candidate"
+      ? "choose another namespace with -n (see tenure list -A), or start a candidate"
       : `did you mean ${meant}?`;
-  return finding("lock", "there is no such election, and no workload that takes part in it", fix, about);
+  return finding("lock", "the election does not exist, and no workload takes part in it", fix, about);
 }
 
-/** So long does somebody who renews need at most to show it, by the timings that are usual. */
-const longestLookMs = 10_000;
+/** With the usual timings, a live leader renews within this time. */
+const longestWaitMs = 10_000;
 
-async function seesRenewal(session: Doctor, state: ElectionState): Promise<boolean> {
+async function isRenewedSoon(session: Doctor, state: ElectionState): Promise<boolean> {
   const stop = new AbortController();
-  const lookMs = Math.min(leaseSecondsOf(state.record) * 700, longestLookMs);
-  const cancel = session.platform.after(lookMs, () => stop.abort());
+  const waitMs = Math.min(leaseSecondsOf(state.record) * 700, longestWaitMs);
+  const cancel = after(session.platform.clock, waitMs, () => stop.abort());
   let isRenewed = false;
   try {
     await follow(session, {
@@ -233,29 +232,29 @@ async function seesRenewal(session: Doctor, state: ElectionState): Promise<boole
   return isRenewed;
 }
 
-/** The deadline that latency is held against: as told, as the workload has it, or as usual for the lease that is there. */
+/** The renew deadline to compare latency with: from a flag, from the workload, or estimated from the lease duration. */
 function renewDeadlineFor(
   { renewDeadline, preset }: DoctorFlags,
   state: ElectionState | undefined,
   snapshot: Snapshot,
   name: string | undefined,
-): { deadlineMs: number; whence: string } {
+): { deadlineMs: number; source: string } {
   const given = parseDuration(renewDeadline);
-  if (given !== undefined) return { deadlineMs: given, whence: "--renew-deadline" };
+  if (given !== undefined) return { deadlineMs: given, source: "--renew-deadline" };
   const of = (key: string) => parseDuration(presets[key as keyof typeof presets]?.renewDeadline);
   const byPreset = preset === undefined ? undefined : of(preset);
-  if (byPreset !== undefined) return { deadlineMs: byPreset, whence: `--preset ${preset}` };
+  if (byPreset !== undefined) return { deadlineMs: byPreset, source: `--preset ${preset}` };
   const containers = workloadsOf(name ?? "", state?.record.holderIdentity ?? "", snapshot).flatMap(
     (workload) => candidatesOf(workload, name ?? ""),
   );
   for (const container of containers) {
     const flag = parseDuration(flagOf(container, "renew-deadline")) ?? of(flagOf(container, "preset") ?? "");
-    if (flag !== undefined) return { deadlineMs: flag, whence: "as the workload has it" };
+    if (flag !== undefined) return { deadlineMs: flag, source: "from the workload" };
   }
   const seconds = state?.standing === "led" ? state.record.leaseDurationSeconds : undefined;
-  // All presets have two thirds or more; a lease of a day says nothing about how fast the API server should be.
+  // In all presets it is two thirds of the lease duration or more. A lease of a day says nothing about latency.
   if (seconds !== undefined && seconds > 0 && seconds <= 60) {
-    return { deadlineMs: Math.round((seconds * 20) / 3) * 100, whence: "two thirds of the lease" };
+    return { deadlineMs: Math.round((seconds * 20) / 3) * 100, source: "two thirds of the lease duration" };
   }
-  return { deadlineMs: of("standard") as number, whence: "the default" };
+  return { deadlineMs: of("standard") as number, source: "the default" };
 }

@@ -1,24 +1,24 @@
-/** What a check found, for people and for programs. */
-import { harmless, type Paint } from "../../elections/paint.ts";
+/** The result of a check, for people and for programs. */
+import { type Paint, withoutControls } from "../../display/paint.ts";
 
 export type Verdict =
-  /** As it should be. */
+  /** Nothing is wrong. */
   | "ok"
-  /** Wrong: it breaks the election, or will. Decides the exit code. */
+  /** A problem that breaks the election now or later. Makes the exit code 1. */
   | "finding"
-  /** Worth knowing, and may be meant so. */
+  /** Worth knowing, but may be intended. */
   | "hint"
-  /** Could not be looked at. */
+  /** Could not be checked. */
   | "skipped";
 
 export interface Report {
-  /** Which check: stable between versions. */
+  /** The name of the check, which stays the same between versions. */
   readonly check: string;
   readonly verdict: Verdict;
-  /** What it is about, such as `prod/billing`; undefined for the connection. */
+  /** The election, such as `prod/billing`; undefined for the connection. */
   readonly about?: string;
   readonly what: string;
-  /** How to put it right; several lines if it is YAML to paste. */
+  /** How to fix it. Several lines if it is YAML to paste. */
   readonly fix?: string;
 }
 
@@ -43,7 +43,7 @@ const marks: Readonly<Record<Verdict, string>> = { ok: "✓", finding: "✗", hi
 export function printReport({ check, verdict, about, what, fix }: Report, paint: Paint): string {
   const colour = { ok: paint.good, finding: paint.bad, hint: paint.warn, skipped: paint.dim }[verdict];
   const where = about === undefined ? "" : `${about}: `;
-  const head = `${colour(marks[verdict])} ${check.padEnd(12)} ${harmless(where + what)}\n`;
+  const head = `${colour(marks[verdict])} ${check.padEnd(12)} ${withoutControls(where + what)}\n`;
   if (fix === undefined) return head;
   const [first = "", ...rest] = fix.split("\n");
   const lines = [`${paint.dim("fix:")} ${first}`, ...rest.map((line) => `     ${line}`)];
@@ -57,6 +57,6 @@ export function summary(reports: readonly Report[]): string {
     ...(count("hint") > 0 ? [many(count("hint"), "hint")] : []),
     ...(count("skipped") > 0 ? [`${count("skipped")} skipped`] : []),
   ];
-  const found = count("finding") === 0 ? "Nothing wrong was found" : many(count("finding"), "finding");
+  const found = count("finding") === 0 ? "No problems found" : many(count("finding"), "finding");
   return `${[found, ...rest].join(", ")}.\n`;
 }

@@ -1,4 +1,4 @@
-/** What stands around the elections of a namespace: pods, workloads, budgets, slices. What may not be read is left undefined. */
+/** The objects around the elections of a namespace: pods, workloads, budgets, slices. Undefined if access is denied. */
 import { type KubeClient, KubeError } from "@tenure/kube";
 import type { PodSpec, Workload } from "./workload.ts";
 
@@ -43,19 +43,19 @@ export interface Snapshot {
   readonly workloads: readonly Workload[] | undefined;
   readonly budgets: readonly Budget[] | undefined;
   readonly slices: readonly Slice[] | undefined;
-  /** Those that an election publishes its leader in. */
+  /** Those in which an election publishes its leader. */
   readonly configMaps: readonly ConfigMap[] | undefined;
-  /** What was refused, a sentence each. */
-  readonly refusals: readonly string[];
+  /** What the user may not list. */
+  readonly denials: readonly string[];
 }
 
-/** @param electionLabel what marks the objects that an election writes */
+/** @param electionLabel the label of objects that an election writes */
 export async function takeSnapshot(
   client: KubeClient,
   namespace: string,
   electionLabel: string,
 ): Promise<Snapshot> {
-  const refusals: string[] = [];
+  const denials: string[] = [];
   const list = async <T>(root: string, plural: string, labelSelector?: string): Promise<T[] | undefined> => {
     try {
       const path = `${root}/namespaces/${namespace}/${plural}`;
@@ -63,8 +63,8 @@ export async function takeSnapshot(
     } catch (error) {
       if (!(error instanceof KubeError) || (error.code !== "Forbidden" && error.code !== "NotFound"))
         throw error;
-      // A server without this kind is nothing that somebody could mend.
-      if (error.code === "Forbidden") refusals.push(`may not list ${plural} in namespace "${namespace}"`);
+      // A server without this kind needs no report, because the user cannot change that.
+      if (error.code === "Forbidden") denials.push(`no right to list ${plural} in namespace "${namespace}"`);
       return undefined;
     }
   };
@@ -82,10 +82,10 @@ export async function takeSnapshot(
     deployments === undefined && statefulSets === undefined
       ? undefined
       : [...(marked("Deployment", deployments) ?? []), ...(marked("StatefulSet", statefulSets) ?? [])];
-  return { pods, workloads, budgets, slices, configMaps, refusals };
+  return { pods, workloads, budgets, slices, configMaps, denials };
 }
 
-/** The pod that an identity names, if it lives. client-go appends an underscore and a number to it. */
+/** The live pod with this identity. client-go appends an underscore and a number to the pod name. */
 export function podOf(pods: readonly Pod[], identity: string): Pod | undefined {
   return pods
     .filter(isAlive)

@@ -51,7 +51,7 @@ describe("an identity that all replicas share", () => {
   });
 });
 
-describe("a readiness that only the leader passes", () => {
+describe("a readiness probe that only the leader passes", () => {
   const exec = (...command: string[]) => ({ readinessProbe: { exec: { command } } });
   const httpGet = (path: string) => ({ readinessProbe: { httpGet: { path } } });
 
@@ -77,7 +77,7 @@ describe("a readiness that only the leader passes", () => {
   });
 });
 
-it("the names of its pods", () => {
+it("recognizes the names of its pods", () => {
   const deployment = workload([]);
   expect(namesPodOf(deployment, "billing-7d9f8c-xk2lp")).toBe(true);
   expect(namesPodOf(deployment, "billing-7d9f8c-xk2lp_4711")).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * What the manifests of a workload say about its part in an election: its flags, its probes, its identity. Read from the
- * Deployment, not from the running process: what an image does by itself is not seen here.
+ * What the manifest of a workload shows about its part in an election: flags, probes, identity. This reads the Deployment, not
+ * the running process, so it does not see what the image does by itself.
  */
 import { defaultReadyFile } from "@tenure/traffic/internal";
 import type { Labelled } from "./snapshot.ts";
@@ -53,7 +53,7 @@ export function containersOf({ spec }: Workload): readonly Container[] {
   return [...(spec.template.spec.initContainers ?? []), ...spec.template.spec.containers];
 }
 
-/** What is typed for tenure; behind a double dash are the words of the child. */
+/** The arguments of tenure. Those after a double dash belong to the child. */
 function wordsOf({ command = [], args = [] }: Container): readonly string[] {
   const words = [...command, ...args];
   const end = words.indexOf("--");
@@ -83,13 +83,13 @@ export function envOf({ env = [] }: Container, name: string): EnvVar | undefined
   return env.find((variable) => variable.name === name);
 }
 
-/** The names of the elections in which its containers take part, as far as flags say. */
+/** The names of the elections in which its containers take part, according to their flags. */
 export function electionsOf(workload: Workload): string[] {
   const names = containersOf(workload).map((container) => flagOf(container, "lease-lock-name"));
   return [...new Set(names.filter((name) => name !== undefined))];
 }
 
-/** The containers that take part in this election, or all if none says so. */
+/** The containers that take part in this election; all of them if no flag names it. */
 export function candidatesOf(workload: Workload, election: string): readonly Container[] {
   const containers = containersOf(workload);
   const named = containers.filter((container) => flagOf(container, "lease-lock-name") === election);
@@ -102,10 +102,10 @@ export function isRunByTenure(container: Container): boolean {
     .some((word) => word === "run" || word === "sidecar" || word === "elect");
 }
 
-/** The identity that every replica would have, if it is written down as one for all of them. */
+/** The identity that all replicas would share, if the manifest sets a fixed one. */
 export function fixedIdentity(container: Container): string | undefined {
   const given = flagOf(container, "id") ?? envOf(container, "POD_NAME")?.value;
-  // $(POD_NAME) is filled in by Kubernetes for each pod, $POD_NAME by a shell.
+  // Kubernetes replaces $(POD_NAME) in each pod, and a shell replaces $POD_NAME.
   return given === undefined || given.includes("$") ? undefined : given;
 }
 
@@ -118,7 +118,7 @@ export function hasIdentity(container: Container): boolean {
   );
 }
 
-/** How its readiness asks for leadership, in words; undefined if a standby can be Ready. */
+/** Why only the leader can be Ready; undefined if standbys can be too. */
 export function leaderOnlyReadiness(workload: Workload): string | undefined {
   const containers = containersOf(workload);
   const readyFile =
@@ -126,18 +126,18 @@ export function leaderOnlyReadiness(workload: Workload): string | undefined {
   const mode = containers.map((container) => flagOf(container, "status-ready")).find(Boolean);
   for (const { readinessProbe } of containers) {
     const typed = readinessProbe?.exec?.command?.join(" ") ?? "";
-    if (typed.includes(readyFile)) return `its readiness probe asks for ${readyFile}`;
+    if (typed.includes(readyFile)) return `its readiness probe checks ${readyFile}`;
     if (/\btenure\b.*\bprobe\b.*--(lease|contains)/.test(typed)) return `its readiness probe is "${typed}"`;
     const path = readinessProbe?.httpGet?.path ?? "";
-    if (/[?&]mode=(leader|child-ready)\b/.test(path)) return `its readiness probe asks ${path}`;
+    if (/[?&]mode=(leader|child-ready)\b/.test(path)) return `its readiness probe requests ${path}`;
     if (/^\/readyz\b/.test(path) && (mode === "leader" || mode === "child-ready")) {
-      return `its readiness probe asks ${path}, which --status-ready=${mode} lets only the leader pass`;
+      return `its readiness probe requests ${path}, which succeeds only on the leader because of --status-ready=${mode}`;
     }
   }
   return undefined;
 }
 
-/** Whether an identity is made as the names of this workload's pods are; what client-go appends to it aside. */
+/** Whether an identity looks like the name of a pod of this workload, with or without the suffix of client-go. */
 export function namesPodOf({ kind, metadata }: Workload, identity: string): boolean {
   const name = metadata.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const pod = kind === "StatefulSet" ? `${name}-\\d+` : `${name}-[a-z0-9]{1,10}-[a-z0-9]{5}`;

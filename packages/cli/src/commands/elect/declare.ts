@@ -1,21 +1,20 @@
-// `tenure elect`: names, options and help. The work is in elect.ts, which the action loads.
-
+/** `tenure elect`: name, options and help. Its action loads elect.ts, which does the work. */
 import type { Command } from "commander";
+import { addLogOptions, type LogFlags } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
-import { addConnectionOptions, type ConnectionFlags } from "../../shared/connection.ts";
-import { addElectionOptions, type ElectionFlags } from "../../shared/election-options.ts";
-import { addLogOptions, type LogFlags } from "../../shared/log.ts";
-import { addConfigOption, exitCodesHelp, settingsHelp } from "../../shared/settings.ts";
+import { addConnectionOptions, type ConnectionFlags } from "../../settings/connection-options.ts";
+import { addElectionOptions, type ElectionFlags } from "../../settings/election-options.ts";
+import { addConfigOption, exitCodesHelp, settingsHelp } from "../../settings/settings.ts";
 
 export type ElectFlags = ConnectionFlags & ElectionFlags & LogFlags;
 
-/** The name that the article's program has. */
+/** The name in the client-go example program. */
 const defaultName = "my-leader-election-lock";
 
 export function declareElect(program: Command, platform: Platform): void {
   const command = program
     .command("elect")
-    .description("Take part in an election and print who leads: to see one, or to watch over one");
+    .description("Take part in an election and print who leads, to try it out or to monitor it");
   addElectionOptions(command, defaultName);
   addConnectionOptions(command, "elect");
   addLogOptions(command);
@@ -24,11 +23,11 @@ export function declareElect(program: Command, platform: Platform): void {
     .addHelpText(
       "after",
       `
-It works nothing: whoever leads says so. The leader is printed at every change and every 5 s.
-Ctrl-C gives leadership up, and another one leads at once. A second Ctrl-C ends it without that.
+It does no work; it only prints who leads, at every change and every 5 seconds.
+Ctrl-C gives up leadership, so that another candidate leads at once. A second Ctrl-C exits without waiting for that.
 
 Try it in three terminals, then press Ctrl-C in the one that leads:
-  tenure sandbox                                                     # a cluster, if there is none
+  tenure sandbox                                                     # if you have no cluster
   tenure elect --kubeconfig ~/.tenure/sandbox.kubeconfig --id 1
   tenure elect --kubeconfig ~/.tenure/sandbox.kubeconfig --id 2
   tenure elect --kubeconfig ~/.tenure/sandbox.kubeconfig --id 3

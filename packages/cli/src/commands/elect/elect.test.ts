@@ -1,10 +1,10 @@
-/** The three terminals of the article, without the terminals. */
+/** Three candidates, as in the client-go example. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { run } from "../../run.ts";
+import { runCommandLine } from "../../command-line.ts";
 import { type FakeOptions, type FakePlatform, fakePlatform } from "../../testing/fake-platform.ts";
 import { withDoubleDashes } from "./single-dash.ts";
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 interface Terminal extends FakePlatform {
-  /** Resolves when it printed that. */
+  /** Resolves when the text was printed. */
   shows(text: string): Promise<void>;
   ended: Promise<number>;
 }
@@ -52,12 +52,12 @@ function terminal(args: string, options: Partial<FakeOptions> = {}): Terminal {
       waiting.add(look);
       look();
     });
-  platform.ended = run(platform);
+  platform.ended = runCommandLine(platform);
   return platform;
 }
 
 describe("tenure elect", () => {
-  it("leads in one of three terminals; Ctrl-C there moves leadership at once", async () => {
+  it("one of three candidates leads, and Ctrl-C there moves leadership at once", async () => {
     const flags = `--kubeconfig ${kubeconfig} --lease-lock-name example --lease-lock-namespace default`;
     const one = terminal(`${flags} --id 1`);
     await one.shows("1: I am the leader!");
@@ -65,7 +65,7 @@ describe("tenure elect", () => {
     for (const [index, other] of others.entries()) await other.shows(`${index + 2}: new leader elected: 1`);
     one.raise("SIGINT");
     expect(await one.ended).toBe(0);
-    expect(one.printed).toContain("1: gave leadership up (shutdown)");
+    expect(one.printed).toContain("1: gave up leadership (shutdown)");
     const next = await Promise.any(
       others.map(async (other, index) => {
         await other.shows("I am the leader!");
@@ -79,7 +79,7 @@ describe("tenure elect", () => {
     expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
   });
 
-  it("works as the article writes it: no name, and = between a flag and its value", async () => {
+  it("works like the client-go example: no name, and = between a flag and its value", async () => {
     const one = terminal(`--kubeconfig=${kubeconfig} --id=instance-1`);
     await one.shows("instance-1: taking part in the election of default/my-leader-election-lock");
     await one.shows("instance-1: I am the leader!");
@@ -87,14 +87,14 @@ describe("tenure elect", () => {
     expect(await one.ended).toBe(0);
   });
 
-  it("takes the flags of the article with one dash, as Go does", () => {
+  it("accepts the flags of the example with one dash, like Go", () => {
     expect(
       withDoubleDashes(["elect", "-kubeconfig=x", "-lease-lock-name", "a", "-id", "1", "-n", "b"]),
     ).toEqual(["elect", "--kubeconfig=x", "--lease-lock-name", "a", "--id", "1", "-n", "b"]);
     expect(withDoubleDashes(["run", "-id"])).toEqual(["run", "-id"]);
   });
 
-  it("says who leads also when nothing changes", async () => {
+  it("prints who leads even if nothing changes", async () => {
     const flags = `--kubeconfig ${kubeconfig} --lease-lock-name reminded --log-leader-every 20ms`;
     const one = terminal(`${flags} --id a`);
     await one.shows("a: still the leader");
@@ -104,7 +104,7 @@ describe("tenure elect", () => {
     await Promise.all([one.ended, two.ended]);
   });
 
-  it("speaks JSON in a pipe", async () => {
+  it("prints JSON in a pipe", async () => {
     const one = terminal(`--kubeconfig ${kubeconfig} --lease-lock-name json`, {
       isTerminal: false,
       env: { TENURE_ID: "a" },
@@ -132,7 +132,7 @@ describe("tenure elect", () => {
     });
   });
 
-  it("leaves at once when it does not lead, and when nothing answers", async () => {
+  it("stops at once when the server does not respond", async () => {
     const one = terminal("--sandbox http://127.0.0.1:1 --id a");
     await one.shows("a: Cannot");
     one.raise("SIGINT");
@@ -143,15 +143,15 @@ describe("tenure elect", () => {
     [
       "--lease-duration 5 --preset quick --log-format xml",
       [
-        "error: Cannot start as 4 things are wrong:",
-        '  - --preset must be one of standard, fast-failover, low-load: "quick"',
-        '  - --lease-duration must be a duration such as "15s" or "500ms": "5"',
-        "  - --id must not be empty: set POD_NAME by the downward API (fieldRef metadata.name), or pass --id",
-        '  - --log-format must be text or json: "xml"',
+        "error: Cannot start, there are 4 problems:",
+        '  - --preset must be one of standard, fast-failover, low-load, but is "quick"',
+        '  - --lease-duration must be a duration like "15s" or "500ms", but is "5"',
+        "  - --id must not be empty; set POD_NAME with the downward API (fieldRef metadata.name), or pass --id",
+        '  - --log-format must be one of text, json, but is "xml"',
       ],
     ],
     ["--id 1 --kubeconfg x", ["error: unknown option '--kubeconfg'", "(Did you mean --kubeconfig?)"]],
-  ])("%s is refused with all that is wrong, and exit code 2", async (args, lines) => {
+  ])("%s is rejected with all problems and exit code 2", async (args, lines) => {
     const { ended, complained } = await (async () => {
       const platform = terminal(args);
       await platform.ended;
@@ -164,10 +164,10 @@ describe("tenure elect", () => {
   it("without a cluster says how to start one", async () => {
     const platform = terminal("--id 1");
     expect(await platform.ended).toBe(2);
-    expect(platform.complained).toContain("Start one with `tenure sandbox`");
+    expect(platform.complained).toContain("run `tenure sandbox`");
   });
 
-  it("without rights ends with 3 if that was asked for, and says what is missing", async () => {
+  it("without rights exits with 3 if --fail-when-denied is given, and prints what is missing", async () => {
     const account = await sandbox.serviceAccount("default", "nobody");
     const platform = terminal(`--sandbox ${account.directory} --id 1 --fail-when-denied`, {
       env: account.env,

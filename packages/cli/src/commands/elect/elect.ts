@@ -1,19 +1,21 @@
-/** An election to look at: says who leads, at every change and every 5 s, and when this process does. */
+/** `tenure elect`: takes part in an election, does no work, and logs who leads. */
 import type { Command } from "commander";
+import { createElection, electionProblems } from "../../candidate/create-election.ts";
+import { logLeader } from "../../candidate/leader-log.ts";
+import { untilShutdown } from "../../candidate/shutdown.ts";
+import { connect } from "../../cluster/connect.ts";
+import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
-import { connect, connectionProblems } from "../../shared/connection.ts";
-import { electionFrom, electionProblems } from "../../shared/election-from.ts";
-import { logLeader } from "../../shared/leader-log.ts";
-import { type Log, logProblems, openLog } from "../../shared/log.ts";
-import { refuse } from "../../shared/problems.ts";
-import { settle } from "../../shared/settings.ts";
-import { untilShutdown } from "../../shared/shutdown.ts";
+import { connectionProblems } from "../../settings/connection-options.ts";
+import { rejectProblems } from "../../settings/problems.ts";
+import { readSettings } from "../../settings/settings.ts";
+import { onceAborted } from "../../signals.ts";
 import type { ElectFlags } from "./declare.ts";
 
 export async function elect(command: Command, platform: Platform): Promise<void> {
-  const { flags, problems } = await settle<ElectFlags>(command, platform);
+  const { flags, problems, nameOf } = await readSettings<ElectFlags>(command, platform);
   problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
-  refuse(problems);
+  rejectProblems(problems, { nameOf });
   await untilShutdown(platform, async (signal) => {
     const log = await openLog(flags, platform, 1);
     try {
@@ -26,19 +28,16 @@ export async function elect(command: Command, platform: Platform): Promise<void>
 
 async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSignal, log: Log): Promise<void> {
   const connection = await connect(flags, platform, { signal, onWait: (message) => log.warn(message) });
-  const election = electionFrom(flags, connection, platform);
+  const election = createElection(flags, connection, platform);
   const name = `${connection.namespace}/${flags.leaseLockName}`;
   log.info(`${election.identity}: taking part in the election of ${name}`, {
     event: "started",
     identity: election.identity,
     election: name,
   });
-  const stop = logLeader(election, flags.logLeaderEvery, log, platform);
+  const stop = logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock);
   try {
-    await election.run(
-      (term) => new Promise<void>((resolve) => term.signal.addEventListener("abort", () => resolve())),
-      { signal },
-    );
+    await election.run((term) => onceAborted(term.signal), { signal });
   } finally {
     stop();
   }

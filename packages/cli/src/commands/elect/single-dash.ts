@@ -1,6 +1,6 @@
 /**
- * Programs in Go take a flag with one dash or with two, and examples of elections are written for them. With one dash the
- * few flags that such an example has are taken as well, by `tenure elect` only: elsewhere -id means -i -d.
+ * Go programs accept flags with one dash or two, and many election examples are Go programs. `tenure elect` accepts the flags
+ * of those examples with one dash. Other commands do not: there -id means -i -d.
  */
 const flags = ["kubeconfig", "lease-lock-name", "lease-lock-namespace", "id"];
 

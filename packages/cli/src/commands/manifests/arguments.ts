@@ -1,6 +1,6 @@
 /**
- * What `tenure run` and `tenure sidecar` are called with in a pod. Identity, namespace and address come from the
- * environment (POD_NAME, NAMESPACE, POD_IP), so that the same words serve every replica and every namespace.
+ * The arguments of `tenure run` and `tenure sidecar` in a pod. Identity, namespace and address come from the environment
+ * (POD_NAME, NAMESPACE, POD_IP), so the arguments are the same for every replica and namespace.
  */
 import { configMapName, readyFilePath } from "./names.ts";
 import type { CheckedOptions } from "./options.ts";

@@ -1,9 +1,9 @@
-/** `tenure manifests`: names, options and help. The work is in the modules that the action loads. */
+/** `tenure manifests`: name, options and help. Its action loads the modules that do the work. */
 import { parseDuration } from "@tenure/base";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliError } from "../../errors.ts";
 import type { Platform } from "../../platform.ts";
-import { type ManifestOptions, modes, trafficModes } from "./options.ts";
+import { manifestDefaults as defaults, type ManifestOptions, modes, trafficModes } from "./options.ts";
 
 interface ManifestFlags extends Omit<ManifestOptions, "command"> {
   command?: string[];
@@ -13,55 +13,73 @@ interface ManifestFlags extends Omit<ManifestOptions, "command"> {
 export function declareManifests(program: Command, platform: Platform): void {
   program
     .command("manifests")
-    .description("Print what to apply to a cluster: account, least rights, Deployment, Service, budget")
-    .argument("[command...]", "what the leader runs, after --")
-    .requiredOption("--name <name>", "of all the objects, and of the lease")
-    .requiredOption("-n, --namespace <namespace>", "where they live")
+    .description(
+      "Print manifests to apply: ServiceAccount, least-privilege Role, Deployment, Service, PodDisruptionBudget",
+    )
+    .argument("[command...]", "command for the leader to run, after --")
+    .requiredOption("--name <name>", "name of all objects and of the lease")
+    .requiredOption("-n, --namespace <namespace>", "namespace of all objects")
     .requiredOption(
       "--image <image>",
-      "mode run: one with tenure as its entry point; otherwise the application's",
+      "mode run: an image whose entry point is tenure; other modes: the image of the application",
     )
-    .option("--replicas <number>", "how many candidates (default: 3)", wholeNumber)
-    .addOption(new Option("--traffic <way>", "who is reached (default: none)").choices([...trafficModes]))
-    .addOption(new Option("--mode <mode>", "who runs the election (default: run)").choices([...modes]))
-    .option("--command <word...>", "the same as the words after --")
-    .option("--port <number>", "where the application listens; makes a Service", wholeNumber)
-    .option("--status-port <number>", "where tenure answers probes (default: 8081)", wholeNumber)
-    .option("--tenure-image <image>", "of the sidecar (default: tenure:0.1.0)")
-    .option("--stop-timeout <duration>", "how long the program may take to stop (default: 25s)", seconds)
+    .option("--replicas <number>", `number of candidates (default: ${defaults.replicas})`, wholeNumber)
+    .addOption(
+      new Option("--traffic <way>", `who receives traffic; see below (default: ${defaults.traffic})`).choices(
+        [...trafficModes],
+      ),
+    )
+    .addOption(
+      new Option("--mode <mode>", `what runs the election; see below (default: ${defaults.mode})`).choices([
+        ...modes,
+      ]),
+    )
+    .option("--command <word...>", "the same as the command after --")
+    .option("--port <number>", "port of the application; adds a Service", wholeNumber)
+    .option(
+      "--status-port <number>",
+      `port on which tenure answers probes (default: ${defaults.statusPort})`,
+      wholeNumber,
+    )
+    .option("--tenure-image <image>", `image of the sidecar (default: ${defaults.tenureImage})`)
+    .option(
+      "--stop-timeout <duration>",
+      `how long the program may take to stop (default: ${defaults.stopTimeout}s)`,
+      seconds,
+    )
     .option(
       "--grace-period <duration>",
-      "of the pod (default: stop timeout + 5s, in mode sidecar + 10s)",
+      "termination grace period of the pod (default: stop timeout + 5s; in mode sidecar + 10s)",
       seconds,
     )
     .addOption(
-      new Option("--strategy <strategy>", "of the Deployment (default: rolling)").choices([
+      new Option("--strategy <strategy>", "strategy of the Deployment (default: rolling)").choices([
         "rolling",
         "recreate",
       ]),
     )
     .option(
       "--max-unavailable <amount>",
-      "pods that may be missing in a rolling update, or a percentage (default: 0, or 100% where only the leader is Ready)",
+      "number or percentage of pods that may be unavailable in a rolling update (default: 0, or 100% if only the leader is Ready)",
       amount,
     )
     .option(
       "--max-surge <amount>",
-      "pods that may be too many, or a percentage (default: 1, or 0 where only the leader is Ready)",
+      "number or percentage of extra pods in a rolling update (default: 1, or 0 if only the leader is Ready)",
       amount,
     )
-    .addOption(new Option("-o, --output <format>").choices(["yaml", "json"]).default("yaml"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
     .addHelpText(
       "after",
       `
-Ways of traffic:
-  none           every Ready replica is reached; without --port none is
-  label          the Service finds the leader by the label tenure.dev/role=leader; standbys are Ready
+Values of --traffic:
+  none           the Service reaches every Ready replica; without --port there is no Service
+  label          the Service selects the leader by the label tenure.dev/role=leader; standbys are Ready
   endpointslice  the leader writes itself into the Service's EndpointSlice; standbys are Ready
-  ready-file     only the leader is Ready (cat /tmp/ready); pods are replaced all at once
-  configmap      as ready-file, and a ConfigMap names the leader
+  ready-file     only the leader is Ready (cat /tmp/ready); a rollout replaces all pods at once
+  configmap      like ready-file, and a ConfigMap contains the leader's name
 
-Modes:
+Values of --mode:
   run            tenure run starts the program on the leader
   sidecar        tenure sidecar runs beside the application, which asks it who leads
   library        the application uses @tenure/election
@@ -72,13 +90,13 @@ Examples:
   tenure manifests --name api --namespace prod --image registry.example/api:1 --mode library --traffic label --port 3000 \\
     | kubectl apply -f -
 
-What would never finish a rollout is refused, with the numbers and the way out.`,
+Configurations whose rollout would hang are rejected, with the numbers and a fix.`,
     )
     .action(async (words: string[], { output, command, ...flags }: ManifestFlags) => {
       if (words.length > 0 && command) {
         throw new CliError(
-          "USAGE",
-          "Cannot tell what the leader shall run: it is given by --command and after --, use one.",
+          "Usage",
+          "The command to run is given twice, with --command and after --; leave one of them out",
         );
       }
       const { printManifests } = await import("./print.ts");
@@ -87,14 +105,14 @@ What would never finish a rollout is refused, with the numbers and the way out.`
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("Allowed: a whole number.");
   return Number(text);
 }
 
 function seconds(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms % 1_000 !== 0)
-    throw new InvalidArgumentError('It must be whole seconds such as "25s".');
+    throw new InvalidArgumentError('Allowed: a whole number of seconds, such as "25s".');
   return ms / 1_000;
 }
 

@@ -13,10 +13,10 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** Chosen by every pod of the Deployment, and by nothing else. */
+/** The labels that select the pods of the Deployment, and nothing else. */
 export const podLabels = ({ name }: CheckedOptions) => ({ "app.kubernetes.io/name": name });
 
-/** What the pods are born with, so that a leader finds all pods of its election before one of them takes part. */
+/** The labels of new pods. With them a leader finds all pods of its election, even those that have not started tenure yet. */
 export const templateLabels = (options: CheckedOptions) => ({
   ...podLabels(options),
   ...(options.traffic === "label" && {
@@ -25,16 +25,16 @@ export const templateLabels = (options: CheckedOptions) => ({
   }),
 });
 
-/** The label by which a Service finds the leader; the leader puts it on its own pod. */
+/** The labels by which a Service selects the leader. The leader adds the role to its own pod. */
 export const leaderLabels = (options: CheckedOptions) => ({
   ...podLabels(options),
   [roleLabel]: "leader",
 });
 
-/** The ConfigMap whose key `leader` names the pod that serves. */
+/** The ConfigMap whose key `leader` names the leader. */
 export const configMapName = ({ name }: CheckedOptions) => `${name}-leader`;
 
-/** The EndpointSlice that the leader keeps. */
+/** The EndpointSlice that the leader writes. */
 export const sliceName = ({ name }: CheckedOptions) => defaultSliceName(name);
 
 export const readyFilePath = "/tmp/ready";

@@ -1,13 +1,13 @@
 /**
- * The manifests as data, in the order in which they are printed and applied. A pure function: the same options give the
- * same objects, which is what keeps deploy/ (kustomize, Helm) and `tenure manifests` from drifting apart.
+ * The manifests as data, in the order in which they are printed and applied. Pure. Tests compare deploy/ (kustomize, Helm)
+ * with these objects.
  */
 import { configMapName, type KubernetesObject, leaderLabels, podLabels } from "./names.ts";
 import { type CheckedOptions, checkOptions, type ManifestOptions } from "./options.ts";
 import { podTemplate } from "./pod.ts";
 import { rulesFor } from "./rules.ts";
 
-/** @throws CliError with every problem of the options */
+/** @throws CliError with every problem in the options */
 export function objectsFor(given: ManifestOptions): KubernetesObject[] {
   const options = checkOptions(given);
   const { name, namespace, traffic } = options;
@@ -28,7 +28,7 @@ export function objectsFor(given: ManifestOptions): KubernetesObject[] {
     ...(traffic === "configmap" ? [object("v1", "ConfigMap", {}, configMapName(options))] : []),
     object("apps/v1", "Deployment", { spec: deploymentSpec(options) }),
     ...(options.port === undefined ? [] : [object("v1", "Service", { spec: serviceSpec(options) })]),
-    // Where only the leader is Ready, every budget that protects it also forbids to drain its node, for ever.
+    // If only the leader is Ready, a budget that protects it would block draining its node forever.
     ...(options.isOnlyLeaderReady
       ? []
       : [object("policy/v1", "PodDisruptionBudget", { spec: budgetSpec(options) })]),

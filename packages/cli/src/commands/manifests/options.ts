@@ -1,11 +1,13 @@
 /**
- * What manifests are made from: the options, their defaults, and every problem with them at once. What cannot work is
- * refused here, before it is in a cluster.
+ * The options of the manifests, their defaults and their check. Configurations that cannot work are rejected here, before
+ * they are in a cluster.
  */
-import { CliError } from "../../errors.ts";
+import { oneOfProblem, type Problem, quote, wholeNumberProblem } from "@tenure/base";
+import { supervisorDefaults } from "@tenure/supervisor/options";
+import { rejectProblems } from "../../settings/problems.ts";
 import { type Amount, isAmount, rolloutDeadlock, type Strategy } from "./rollout.ts";
 
-/** Who is reached: every Ready replica, or the leader alone, by one of four ways. */
+/** Who receives traffic: every Ready replica, or only the leader, in one of four ways. */
 export const trafficModes = ["none", "ready-file", "label", "endpointslice", "configmap"] as const;
 export type TrafficMode = (typeof trafficModes)[number];
 
@@ -14,10 +16,10 @@ export const modes = ["run", "sidecar", "library"] as const;
 export type Mode = (typeof modes)[number];
 
 export interface ManifestOptions {
-  /** Of all the objects, and of the lease. */
+  /** Name of all objects and of the lease. */
   readonly name: string;
   readonly namespace: string;
-  /** Mode `run`: an image with tenure as its entry point. Otherwise the application's. */
+  /** Mode `run`: an image whose entry point is tenure. Other modes: the image of the application. */
   readonly image: string;
   /** @default 3 */
   readonly replicas?: number;
@@ -25,51 +27,52 @@ export interface ManifestOptions {
   readonly traffic?: TrafficMode;
   /** @default "run" */
   readonly mode?: Mode;
-  /** Mode `run`: what the leader runs. Otherwise the command of the container. @default the image's own */
+  /** Mode `run`: the command that the leader runs. Other modes: the command of the container. @default that of the image */
   readonly command?: readonly string[];
-  /** Where the application listens. @default it does not: there is no Service */
+  /** Port of the application. @default none, and no Service */
   readonly port?: number;
-  /** Where tenure answers probes and says who leads. @default 8081 */
+  /** Port on which tenure answers probes and reports who leads. @default 8081 */
   readonly statusPort?: number;
-  /** Of the sidecar, in mode `sidecar`. @default "tenure:0.1.0" */
+  /** Image of the sidecar in mode `sidecar`. @default "tenure:0.1.0" */
   readonly tenureImage?: string;
-  /** How long the program may take to stop, in seconds. @default 25 */
+  /** Seconds that the program may take to stop. @default 25 */
   readonly stopTimeout?: number;
-  /** terminationGracePeriodSeconds. @default stopTimeout + 5, in mode `sidecar` + 10 */
+  /** terminationGracePeriodSeconds of the pod. @default stopTimeout + 5; in mode `sidecar` stopTimeout + 10 */
   readonly gracePeriod?: number;
-  /** @default rolling, with amounts that suit the way of traffic */
+  /** @default "rolling" */
   readonly strategy?: "rolling" | "recreate";
-  /** @default 0, or 100% where only the leader is Ready */
+  /** @default 0; 100% if only the leader is Ready */
   readonly maxUnavailable?: Amount;
-  /** @default 1, or 0 where only the leader is Ready */
+  /** @default 1; 0 if only the leader is Ready */
   readonly maxSurge?: Amount;
 }
 
 export interface CheckedOptions extends Required<Omit<ManifestOptions, "port" | "strategy">> {
   readonly port: number | undefined;
   readonly strategy: Strategy;
-  /** Whether the pods that do not lead are not Ready. */
+  /** Whether standbys are not Ready. */
   readonly isOnlyLeaderReady: boolean;
 }
 
 /**
- * What releasing the lease and leaving traffic may take after the program has stopped. A sidecar is told to stop only then, and
- * gives the application its handover delay of 2 s before it does the same.
+ * Time to leave traffic and release the lease after the program has stopped. Kubernetes stops a sidecar only then, and the
+ * sidecar waits for its handover delay of 2 s first.
  */
 const graceMarginSeconds = (mode: Mode) => (mode === "sidecar" ? 10 : 5);
 
-const defaults = {
+/** The defaults, for the help too. */
+export const manifestDefaults = {
   replicas: 3,
   traffic: "none",
   mode: "run",
   command: [],
   statusPort: 8081,
   tenureImage: "tenure:0.1.0",
-  stopTimeout: 25,
+  stopTimeout: supervisorDefaults.stopTimeoutMs / 1_000,
 } as const;
 
 export function checkOptions(given: ManifestOptions): CheckedOptions {
-  const options = { ...defaults, ...withoutUndefined(given) };
+  const options = { ...manifestDefaults, ...withoutUndefined(given) };
   const isOnlyLeaderReady = options.traffic === "ready-file" || options.traffic === "configmap";
   const gracePeriod = given.gracePeriod ?? options.stopTimeout + graceMarginSeconds(options.mode);
   const amounts = {
@@ -85,95 +88,91 @@ export function checkOptions(given: ManifestOptions): CheckedOptions {
     gracePeriod,
     isOnlyLeaderReady,
   };
-  const problems = [
-    ...problemsOfNames(checked),
-    ...problemsOfNumbers(checked),
-    ...problemsOfChoices(checked),
-  ];
-  const deadlock = problems.length === 0 && isOnlyLeaderReady && rolloutDeadlock(checked.replicas, strategy);
-  if (deadlock) problems.push(`a rollout would never end: ${deadlock}; ${wayOut(checked)}`);
-  if (problems.length > 0) throw new CliError("USAGE", `Cannot make manifests: ${problems.join("; ")}.`);
+  const problems = [...nameProblems(checked), ...numberProblems(checked), ...choiceProblems(checked)];
+  if (problems.length === 0 && isOnlyLeaderReady) problems.push(...rolloutProblems(checked));
+  rejectProblems(problems, { cannot: "print manifests" });
   return checked;
 }
 
-function problemsOfNames({ name, namespace, image, tenureImage }: CheckedOptions): string[] {
-  const problems: string[] = [];
-  const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-  if (!label.test(name) || !/^[a-z]/.test(name)) {
-    problems.push(
-      `--name must be at most 63 of a-z, 0-9 and -, with a letter first and no - at the end: "${name}"`,
-    );
-  }
-  if (name.length > longestName) {
-    problems.push(
-      `--name must leave room for the names that are made from it, ${longestName} letters at most: ${name.length}`,
-    );
-  }
-  if (!label.test(namespace)) problems.push(`--namespace must be the name of a namespace: "${namespace}"`);
-  for (const [flag, value] of [
-    ["--image", image],
-    ["--tenure-image", tenureImage],
-  ] as const) {
-    if (!value || /\s/.test(value)) problems.push(`${flag} must be the name of an image: "${value}"`);
-  }
-  return problems;
-}
-
-/** 63 less "-leader". */
+/** The longest name of a label is 63, and names of other objects append "-leader". */
 const longestName = 56;
 
-function problemsOfNumbers(options: CheckedOptions): string[] {
-  const problems: string[] = [];
+function nameProblems({ name, namespace, image, tenureImage }: CheckedOptions): Problem[] {
+  const problems: Problem[] = [];
+  const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+  if (!label.test(name) || !/^[a-z]/.test(name)) {
+    const rule =
+      "must begin with a letter, end with a letter or digit, and have at most 63 of a-z, 0-9 and -";
+    problems.push({ field: "name", rule, value: quote(name) });
+  }
+  if (name.length > longestName) {
+    const rule = `must have at most ${longestName} characters, because other names are made from it`;
+    problems.push({ field: "name", rule, value: `${name.length} characters long` });
+  }
+  if (!label.test(namespace))
+    problems.push({ field: "namespace", rule: "must be the name of a namespace", value: quote(namespace) });
+  for (const [field, value] of Object.entries({ image, tenureImage })) {
+    if (!value || /\s/.test(value))
+      problems.push({ field, rule: "must be the name of an image", value: quote(value) });
+  }
+  return problems;
+}
+
+function numberProblems(options: CheckedOptions): Problem[] {
+  const problems: Problem[] = [];
   const marginSeconds = graceMarginSeconds(options.mode);
   const { replicas, stopTimeout, gracePeriod, port, statusPort, maxUnavailable, maxSurge } = options;
-  if (!Number.isInteger(replicas) || replicas < 1)
-    problems.push(`--replicas must be a whole number from 1: ${replicas}`);
+  if (!Number.isInteger(replicas) || replicas < 1) problems.push(wholeNumberProblem("replicas", 1, replicas));
   if (!Number.isInteger(stopTimeout) || stopTimeout < 1) {
-    problems.push(`--stop-timeout must be whole seconds, at least 1s: ${stopTimeout}`);
+    const rule = "must be a whole number of seconds, at least 1s";
+    problems.push({ field: "stopTimeout", rule, value: `${stopTimeout}s` });
   }
   if (!Number.isInteger(gracePeriod) || gracePeriod < stopTimeout + marginSeconds) {
-    problems.push(
-      `--grace-period must leave ${marginSeconds}s after --stop-timeout, to leave traffic and release the lease: ` +
-        `${gracePeriod}s < ${stopTimeout}s + ${marginSeconds}s`,
-    );
+    problems.push({
+      field: "gracePeriod",
+      rule: `must be at least ${marginSeconds}s longer than {stopTimeout}, to leave traffic and release the lease`,
+      limit: `${stopTimeout}s`,
+      value: `${gracePeriod}s`,
+    });
   }
-  for (const [flag, value] of [
-    ["--port", port],
-    ["--status-port", statusPort],
-  ] as const) {
-    if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 65535)) {
-      problems.push(`${flag} must be a whole number from 1 to 65535: ${value}`);
-    }
+  for (const [field, value] of Object.entries({ port, statusPort })) {
+    if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 65_535))
+      problems.push({ field, rule: "must be a port from 1 to 65535", value: String(value) });
   }
-  if (port === statusPort) problems.push(`--port and --status-port must differ: ${port}`);
-  for (const [flag, value] of [
-    ["--max-unavailable", maxUnavailable],
-    ["--max-surge", maxSurge],
-  ] as const) {
-    if (!isAmount(value)) problems.push(`${flag} must be a number of pods or a percentage: ${value}`);
+  if (port === statusPort)
+    problems.push({ field: "port", rule: "must differ from {statusPort}", value: String(port) });
+  for (const [field, value] of Object.entries({ maxUnavailable, maxSurge })) {
+    if (!isAmount(value))
+      problems.push({ field, rule: "must be a number of pods or a percentage", value: String(value) });
   }
   return problems;
 }
 
-function problemsOfChoices({ mode, traffic, command, port }: CheckedOptions): string[] {
-  const problems: string[] = [];
-  if (!trafficModes.includes(traffic)) {
-    problems.push(`--traffic must be one of ${trafficModes.join(", ")}: ${traffic}`);
-  } else if (traffic !== "none" && port === undefined) {
-    problems.push(`--traffic ${traffic} needs --port, the port that the application listens on`);
-  }
-  if (!modes.includes(mode)) problems.push(`--mode must be one of ${modes.join(", ")}: ${mode}`);
+function choiceProblems({ mode, traffic, command, port }: CheckedOptions): Problem[] {
+  const problems: Problem[] = [];
+  if (!trafficModes.includes(traffic)) problems.push(oneOfProblem("traffic", trafficModes, traffic));
+  else if (traffic !== "none" && port === undefined)
+    problems.push({ field: `--traffic ${traffic}`, rule: "requires {port}, the port of the application" });
+  if (!modes.includes(mode)) problems.push(oneOfProblem("mode", modes, mode));
   else if (mode === "run" && command.length === 0) {
-    problems.push("--mode run needs what the leader shall run, at the end of the line: -- node worker.js");
+    const fix = "put the command at the end: -- node worker.js";
+    problems.push({ field: "--mode run", rule: "requires a command for the leader to run", fix });
   }
   return problems;
 }
 
-function wayOut({ replicas, traffic }: CheckedOptions): string {
-  return (
-    `use --max-unavailable ${replicas} (all pods at once, as without the flag), or --strategy recreate, or instead of ` +
-    `--traffic ${traffic} use label or endpointslice, with which standbys are Ready and pods are replaced one by one`
-  );
+function rolloutProblems({ replicas, traffic, strategy }: CheckedOptions): Problem[] {
+  const deadlock = rolloutDeadlock(replicas, strategy);
+  if (deadlock === undefined) return [];
+  return [
+    {
+      field: "a rollout",
+      rule: `would hang: ${deadlock}`,
+      fix:
+        `use {maxUnavailable} ${replicas} (replaces all pods at once, the default), or {strategy} recreate, or instead of ` +
+        `{traffic} ${traffic} use label or endpointslice, with which standbys are Ready and pods are replaced one by one`,
+    },
+  ];
 }
 
 function withoutUndefined(options: ManifestOptions): ManifestOptions {

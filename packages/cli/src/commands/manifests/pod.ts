@@ -1,9 +1,9 @@
-/** The pod template: who runs the election, how it is probed, how it stops, and what it may touch. */
+/** The pod template: containers, probes, shutdown and security context. */
 import { tenureArguments } from "./arguments.ts";
 import { podLabels, readyFilePath, templateLabels } from "./names.ts";
 import type { CheckedOptions } from "./options.ts";
 
-/** Numeric, as the kubelet cannot tell whether a user that has only a name is root. */
+/** Numeric, because the kubelet cannot verify that a user with only a name is not root. */
 const nobodyId = 65532;
 
 export function podTemplate(options: CheckedOptions): object {

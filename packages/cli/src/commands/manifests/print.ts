@@ -1,4 +1,4 @@
-/** Prints the manifests: YAML with the reasons for people, JSON for programs. */
+/** Prints the manifests: YAML with comments for people, JSON for programs. */
 import type { Platform } from "../../platform.ts";
 import { commentFor, preamble } from "./comments.ts";
 import { objectsFor } from "./objects.ts";

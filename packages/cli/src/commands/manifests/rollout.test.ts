@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import { isAmount, type RollingUpdate, resolveAmounts, rolloutDeadlock } from "./rollout.ts";
 
 /**
- * The Deployment controller, step by step, with pods that become Ready one at a time: only who holds the lease does, and
- * the lease is free when the old leader was stopped. Whether the rollout ends.
+ * Simulates the Deployment controller step by step. Only the pod that holds the lease is Ready, and the lease becomes free when
+ * the old leader is stopped. Returns whether the rollout finishes.
  */
-function playRollout(replicas: number, strategy: RollingUpdate): boolean {
+function simulateRollout(replicas: number, strategy: RollingUpdate): boolean {
   const { unavailable, surge } = resolveAmounts(replicas, strategy);
   const minAvailable = replicas - unavailable;
   let old = replicas;
   let fresh = 0;
   let isOldLeading = true;
   for (let step = 0; step < 10 * replicas; step++) {
-    // The lease is free once the old leader is gone, and any pod takes it; an old one first, which is the worse case.
+    // When the old leader is gone, any pod may take the lease. The worst case is an old one.
     if (!isOldLeading && old > 0) isOldLeading = true;
     const oldAvailable = isOldLeading ? 1 : 0;
     const freshAvailable = !isOldLeading && fresh > 0 ? 1 : 0;
@@ -36,8 +36,8 @@ function playRollout(replicas: number, strategy: RollingUpdate): boolean {
 }
 
 describe("rolloutDeadlock", () => {
-  it("says what the Deployment controller does, for every small Deployment", () => {
-    let refused = 0;
+  it("agrees with the simulated controller for every small Deployment", () => {
+    let rejected = 0;
     for (let replicas = 1; replicas <= 6; replicas++) {
       for (let maxUnavailable = 0; maxUnavailable <= replicas; maxUnavailable++) {
         for (let maxSurge = 0; maxSurge <= replicas; maxSurge++) {
@@ -46,31 +46,31 @@ describe("rolloutDeadlock", () => {
           expect({ replicas, ...strategy, ends: deadlock === undefined }).toEqual({
             replicas,
             ...strategy,
-            ends: playRollout(replicas, strategy),
+            ends: simulateRollout(replicas, strategy),
           });
-          if (deadlock) refused++;
+          if (deadlock) rejected++;
         }
       }
     }
-    expect(refused).toBeGreaterThan(50);
+    expect(rejected).toBeGreaterThan(50);
   });
 
-  it("gives the numbers", () => {
+  it("describes the deadlock with its numbers", () => {
     expect(rolloutDeadlock(3, { maxUnavailable: "25%", maxSurge: "25%" })).toBe(
-      "only the leader is Ready, so that 1 of 3 pods is available, and maxUnavailable 25% (0 of 3) keeps the old leader " +
-        "until more than 3 are: the new pods wait for its lease for ever",
+      "only the leader is Ready, so 1 of 3 pods is available, and maxUnavailable 25% (0 of 3) keeps the old leader " +
+        "until more than 3 are: the new pods would wait for its lease forever",
     );
     expect(rolloutDeadlock(3, { maxUnavailable: 2, maxSurge: 0 })).toContain("until more than 1 are");
   });
 
-  it("has nothing against all at once, in either way", () => {
+  it("accepts both ways to replace all pods at once", () => {
     expect(rolloutDeadlock(3, "recreate")).toBeUndefined();
     expect(rolloutDeadlock(3, { maxUnavailable: "100%", maxSurge: 0 })).toBeUndefined();
   });
 });
 
 describe("resolveAmounts", () => {
-  it("rounds as the Deployment controller does", () => {
+  it("rounds like the Deployment controller", () => {
     expect(resolveAmounts(3, { maxUnavailable: "25%", maxSurge: "25%" })).toEqual({
       unavailable: 0,
       surge: 1,
@@ -80,7 +80,7 @@ describe("resolveAmounts", () => {
   });
 });
 
-it("knows an amount when it sees one", () => {
+it("recognizes amounts", () => {
   expect([0, 3, "0%", "25%", "100%"].every(isAmount)).toBe(true);
   expect([-1, 1.5, "25", "101%", "%", "x"].some(isAmount)).toBe(false);
 });

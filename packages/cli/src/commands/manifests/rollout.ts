@@ -1,15 +1,15 @@
 /**
- * Whether a rolling update of a Deployment can come to its end. Where only the leader is Ready, the new pods wait for the
- * lease, the Deployment waits for the new pods, and the old leader keeps the lease until the Deployment stops it.
+ * Whether a rolling update of a Deployment can finish. If only the leader is Ready, the new pods wait for the lease, the
+ * Deployment waits for the new pods, and the old leader keeps the lease until the Deployment stops it.
  *
- * It reckons as the Deployment controller does (reconcileOldReplicaSets, scaleDownOldReplicaSetsForRollingUpdate): an old
- * Ready pod is stopped only while more than `replicas - maxUnavailable` pods are available. With one Ready pod in all, that
- * is true only for maxUnavailable >= replicas: also replicas - 1 is one too few.
- * Seen so with the controller of Kubernetes 1.36, three replicas and one.
- * It does not know of quotas, nodes or images that keep pods from starting.
+ * The calculation follows the Deployment controller (reconcileOldReplicaSets, scaleDownOldReplicaSetsForRollingUpdate): it
+ * stops an old Ready pod only while more than `replicas - maxUnavailable` pods are available. With a single Ready pod, that
+ * requires maxUnavailable >= replicas; even replicas - 1 is too small.
+ * Verified with the controller of Kubernetes 1.36, with three replicas and with one.
+ * Quotas, nodes or images that keep pods from starting are not taken into account.
  */
 
-/** A number of pods, or a part of the replicas such as "25%". */
+/** A number of pods, or a percentage of the replicas such as "25%". */
 export type Amount = number | string;
 
 export interface RollingUpdate {
@@ -17,10 +17,10 @@ export interface RollingUpdate {
   readonly maxSurge: Amount;
 }
 
-/** "recreate" stops all pods before it starts new ones. */
+/** "recreate" stops all pods before new ones start. */
 export type Strategy = "recreate" | RollingUpdate;
 
-/** What the Deployment controller makes of the amounts: surge is rounded up, unavailable down, and not both are 0. */
+/** The amounts as the Deployment controller computes them: surge is rounded up, unavailable down, and they are never both 0. */
 export function resolveAmounts(
   replicas: number,
   { maxUnavailable, maxSurge }: RollingUpdate,
@@ -30,15 +30,15 @@ export function resolveAmounts(
   return surge === 0 && unavailable === 0 ? { unavailable: 1, surge } : { unavailable, surge };
 }
 
-/** Why a rollout would never end when only the leader is Ready, with the numbers; undefined where it ends. */
+/** Why a rollout would hang if only the leader is Ready, with the numbers; undefined if it finishes. */
 export function rolloutDeadlock(replicas: number, strategy: Strategy): string | undefined {
   if (strategy === "recreate") return undefined;
   const { unavailable } = resolveAmounts(replicas, strategy);
   if (unavailable >= replicas) return undefined;
   const keeps = replicas - unavailable;
   return (
-    `only the leader is Ready, so that 1 of ${replicas} pods is available, and maxUnavailable ${strategy.maxUnavailable} ` +
-    `(${unavailable} of ${replicas}) keeps the old leader until more than ${keeps} are: the new pods wait for its lease for ever`
+    `only the leader is Ready, so 1 of ${replicas} pods is available, and maxUnavailable ${strategy.maxUnavailable} ` +
+    `(${unavailable} of ${replicas}) keeps the old leader until more than ${keeps} are: the new pods would wait for its lease forever`
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rights of a replica, and no more: what the election asks for, and what the way of traffic adds to it. A test takes
- * each verb away in turn, and sees that something stops working.
+ * The rights that a replica needs, and no more: those for the election and those for the traffic mode. A test removes each
+ * verb in turn and checks that something stops working.
  */
 import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure/traffic";
 import { configMapName, sliceName } from "./names.ts";
@@ -34,7 +34,7 @@ function trafficRules(options: CheckedOptions): Rule[] {
     case "endpointslice":
       return endpointSliceRules({ service: options.name, name: sliceName(options) }) as Rule[];
     case "configmap":
-      // The ConfigMap is one of the manifests, so nobody needs the right to create some.
+      // The ConfigMap is one of the manifests, so the leader needs no right to create it.
       return (leaderConfigMapRules({ name: configMapName(options) }) as Rule[]).filter(
         (needed) => needed.resourceNames,
       );

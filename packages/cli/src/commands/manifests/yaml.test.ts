@@ -2,7 +2,7 @@ import { load } from "js-yaml";
 import { expect, it } from "vitest";
 import { toComment, toYaml } from "./yaml.ts";
 
-it("writes what a YAML parser reads back as the same", () => {
+it("writes what a YAML parser reads back unchanged", () => {
   const value = {
     word: "worker",
     "app.kubernetes.io/name": "a",
@@ -37,7 +37,7 @@ it("writes what a YAML parser reads back as the same", () => {
   expect(load(toYaml(value))).toEqual(value);
 });
 
-it("says why above the field, in lines that are not long", () => {
+it("writes comments above fields, in short lines", () => {
   const why: Record<string, string> = { "a.b": "because", "list[1]": "the second", "list[1].x": "its field" };
   const text = toYaml({ a: { b: 1 }, list: [{ x: 1 }, { x: 2 }] }, (path) => why[path]);
   expect(text).toBe(

@@ -1,6 +1,6 @@
 /**
- * YAML for people: the data, and above a field the reason why it is there. Only what manifests are made of: maps, lists,
- * strings, whole numbers and booleans. A YAML library writes no comments.
+ * YAML with comments above fields, which js-yaml cannot write. It supports only what manifests need: maps, lists, strings,
+ * whole numbers and booleans.
  */
 
 export type CommentAt = (path: string) => string | undefined;
@@ -9,7 +9,7 @@ const indentation = "  ";
 const commentWidth = 100;
 const listWidth = 60;
 
-/** One document, with a comment above each field for which there is one. Paths are like `spec.ports[0].port`. */
+/** One document. `commentAt` returns the comment for a path such as `spec.ports[0].port`. */
 export function toYaml(value: object, commentAt: CommentAt = () => undefined): string {
   return lines(value, "", "", commentAt).join("\n").concat("\n");
 }
@@ -56,14 +56,14 @@ function entry(head: string, item: unknown, indent: string, path: string, commen
   if (Object.keys(item).length === 0) return [`${indent}${head} ${Array.isArray(item) ? "[]" : "{}"}`];
   const inner = lines(item, indent + indentation, path, commentAt);
   const [first = "", ...rest] = inner;
-  // A list item begins on the line of its dash, unless a comment stands above its first field.
+  // A list item begins on the line of its dash, unless its first field has a comment.
   if (head === "-" && !first.trimStart().startsWith("#")) {
     return [`${indent}- ${first.slice(indent.length + indentation.length)}`, ...rest];
   }
   return [`${indent}${head}`, ...inner];
 }
 
-/** A short list of words fits on the line of its name, as people write it. */
+/** A short list of scalars is written on one line. */
 function inLine(item: object): string | undefined {
   if (!Array.isArray(item) || item.length === 0 || item.some(isCollection)) return undefined;
   const text = `[${item.map((word) => JSON.stringify(word)).join(", ")}]`;

@@ -1,8 +1,8 @@
-/** What an operator types: names, options and help. The work is in the modules that the actions load. */
+/** The commands of an operator: names, options and help. Their actions load the modules that do the work. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { outputOption } from "../../elections/output.ts";
+import { outputOption } from "../../display/output.ts";
 import type { Platform } from "../../platform.ts";
-import { addConnectionOptions } from "../../shared/connection.ts";
+import { addConnectionOptions } from "../../settings/connection-options.ts";
 import type { ListFlags } from "./list.ts";
 import type { OrderFlags, OrderName } from "./order.ts";
 import type { WatchFlags } from "./watch.ts";
@@ -16,13 +16,13 @@ export function declareOperate(program: Command, platform: Platform, end: End): 
   declareOrders(program, platform, end);
 }
 
-const session = () => import("../../elections/session.ts");
+const session = () => import("../../cluster/session.ts");
 
 function addLockOption(command: Command): Command {
   return command.addOption(
     new Option(
       "--lock <kind>",
-      "which lock, where there are several of one name (default: the lease if there is one)",
+      "kind of lock, if several have this name (default: the Lease if there is one)",
     ).choices(["lease", "configmap", "endpoints"]),
   );
 }
@@ -30,8 +30,8 @@ function addLockOption(command: Command): Command {
 function declareStatus(program: Command, platform: Platform, end: End): void {
   const command = program
     .command("status")
-    .description("Who leads, since when, how fresh its lease is; exits with 1 when nobody leads")
-    .argument("<name>", "of the election, which is that of its Lease")
+    .description("Show who leads an election, for how long, and when its lease expires")
+    .argument("<name>", "name of the election, which is the name of its Lease")
     .addOption(outputOption(["wide", "json", "yaml"]));
   addLockOption(command);
   addConnectionOptions(command);
@@ -39,9 +39,9 @@ function declareStatus(program: Command, platform: Platform, end: End): void {
     .addHelpText(
       "after",
       `
-Ages count by the API server's clock, as its answers tell it: the clock of this machine does not matter.
+Ages are measured by the API server's clock. The clock of this machine does not matter.
 
-Exit codes: 0 somebody leads; 1 nobody does, or there is no such election; 2 wrong usage.
+Exit codes: 0 there is a leader; 1 there is no leader, or no such election; 2 wrong usage.
 
 Examples:
   tenure status billing -n prod
@@ -58,10 +58,10 @@ function declareList(program: Command, platform: Platform, end: End): void {
   const command = program
     .command("list")
     .alias("ls")
-    .description("All elections of a namespace, or of the cluster")
-    .option("-A, --all-namespaces", "in all namespaces")
-    .option("--legacy", "also those in ConfigMaps and Endpoints")
-    .option("--nodes", "also the heartbeats of nodes, which are no elections")
+    .description("List the elections of a namespace or of the whole cluster")
+    .option("-A, --all-namespaces", "list elections in all namespaces")
+    .option("--legacy", "include elections whose lock is a ConfigMap or Endpoints")
+    .option("--nodes", "include the heartbeat Leases of nodes, which are not elections")
     .addOption(outputOption(["wide", "json", "yaml"]));
   addConnectionOptions(command);
   command.action(async (_flags: object, at: Command) => {
@@ -74,11 +74,11 @@ function declareWatch(program: Command, platform: Platform, end: End): void {
   const command = program
     .command("watch")
     .description(
-      "Follow one election, or all of a namespace: a timeline on a terminal, a line for each change in a pipe",
+      "Follow one election or all of a namespace: a timeline on a terminal, one line per change in a pipe",
     )
-    .argument("[name]", "of the election (default: all)")
-    .option("-A, --all-namespaces", "in all namespaces")
-    .addOption(new Option("--window <duration>", "how far back the timeline goes").default("5m"))
+    .argument("[name]", "name of the election (default: all)")
+    .option("-A, --all-namespaces", "follow elections in all namespaces")
+    .addOption(new Option("--window <duration>", "length of the timeline").default("5m"))
     .addOption(outputOption(["json"]));
   addLockOption(command);
   addConnectionOptions(command);
@@ -86,22 +86,18 @@ function declareWatch(program: Command, platform: Platform, end: End): void {
     .addHelpText(
       "after",
       `
-Renewals are no changes and make no lines. Ctrl-C ends it.
+Renewals are not shown. Press Ctrl-C to quit.
 
 Examples:
   tenure watch billing -n prod
   tenure watch -A -o json | jq -c 'select(.change == "leads")'`,
     )
     .action(async (name: string | undefined, _flags: object, at: Command) => {
-      const [{ inSession }, { watch, watchProblems }, { systemTerminal }] = await Promise.all([
-        session(),
-        import("./watch.ts"),
-        import("./terminal.ts"),
-      ]);
+      const [{ inSession }, { watch, watchProblems }] = await Promise.all([session(), import("./watch.ts")]);
       const problems = (flags: WatchFlags) => watchProblems(name, flags);
       end(
         await inSession<WatchFlags, number>(at, platform, { name, problems }, (opened) =>
-          watch(name, opened, systemTerminal),
+          watch(name, opened),
         ),
       );
     });
@@ -110,30 +106,33 @@ Examples:
 const orders: readonly { name: OrderName; description: string; help: string }[] = [
   {
     name: "step-down",
-    description: "Make the leader end its term; another candidate takes over",
-    help: "The leader stops its work, releases the lock and keeps out for its cool-down.",
+    description: "Make the leader step down, so that another candidate takes over",
+    help: "The leader stops its work, releases the lock and stays out of the election for its cool-down.",
   },
   {
     name: "transfer",
-    description: "Hand leadership to a candidate of your choice",
-    help: "The leader stops its work and releases the lock; the others leave the first lease duration to the one that is named.",
+    description: "Transfer leadership to a candidate of your choice",
+    help: "The leader stops its work and releases the lock. For one lease duration only the named candidate may take it.",
   },
   {
     name: "pause",
-    description: "End the leader's term and let nobody take office until it is resumed",
-    help: "For maintenance: the work of the election stops everywhere.",
+    description: "Make the leader step down, and let no candidate take over until you resume",
+    help: "Use it for maintenance: no replica does the work while the election is paused.",
   },
-  { name: "resume", description: "End a pause", help: "Candidates take part again." },
+  { name: "resume", description: "End a pause", help: "Candidates may take the lock again." },
 ];
 
 function declareOrders(program: Command, platform: Platform, end: End): void {
   for (const { name: which, description, help } of orders) {
-    const command = program.command(which).description(description).argument("<name>", "of the election");
+    const command = program
+      .command(which)
+      .description(description)
+      .argument("<name>", "name of the election");
     if (which === "transfer")
-      command.requiredOption("--to <id>", "identity of the candidate, usually the name of its pod", identity);
+      command.requiredOption("--to <id>", "identity of the candidate, usually its pod name", identity);
     command
-      .option("--no-wait", "do not wait until the order has come about")
-      .addOption(new Option("--wait", "wait until the order has come about (default)").hideHelp())
+      .option("--no-wait", "do not wait until the order has taken effect")
+      .addOption(new Option("--wait", "wait until the order has taken effect (default)").hideHelp())
       .addOption(new Option("--timeout <duration>", "how long to wait").default("60s"))
       .addOption(outputOption(["json", "yaml"]));
     addLockOption(command);
@@ -143,9 +142,9 @@ function declareOrders(program: Command, platform: Platform, end: End): void {
         "after",
         `
 ${help}
-Candidates of tenure heed orders; others, such as those on client-go, do not read them. Needs get, patch and watch on the lock.
+Only tenure candidates obey orders; others, such as those on client-go, ignore them. Needs the verbs get, patch and watch on the lock.
 
-Exit codes: 0 it has come about; 1 it has not; 2 wrong usage.`,
+Exit codes: 0 the order took effect; 1 it did not; 2 wrong usage.`,
       )
       .action(async (name: string, _flags: object, at: Command) => {
         const [{ inSession }, { order, orderProblems: problems }] = await Promise.all([
@@ -163,6 +162,6 @@ Exit codes: 0 it has come about; 1 it has not; 2 wrong usage.`,
 
 function identity(text: string): string {
   if (text.trim() === "" || /\p{Cc}/u.test(text))
-    throw new InvalidArgumentError("It must be the identity of a candidate.");
+    throw new InvalidArgumentError("Allowed: the identity of a candidate.");
   return text;
 }

@@ -1,14 +1,14 @@
-/** The picture of `tenure watch` on a terminal: who leads, a timeline for each election, the last changes. Pure. */
-import { describeChange } from "../../elections/history.ts";
-import { harmless, type Paint } from "../../elections/paint.ts";
-import { spell } from "../../elections/time-words.ts";
-import { drawTimeline } from "../../elections/timeline.ts";
-import type { Told, Watched } from "./watch.ts";
+/** What `tenure watch` shows on a terminal: who leads, a timeline of each election, and the last changes. Pure. */
+import { describeChange, titleOf } from "../../display/descriptions.ts";
+import { spell } from "../../display/durations.ts";
+import { type Paint, withoutControls } from "../../display/paint.ts";
+import { drawTimeline } from "../../display/timeline.ts";
+import type { ReportedChange, Watched } from "./watch.ts";
 
 export interface LiveFacts {
   readonly elections: readonly Watched[];
-  readonly recent: readonly Told[];
-  /** Why there is no connection. */
+  readonly recent: readonly ReportedChange[];
+  /** Why the connection failed; undefined while connected. */
   readonly trouble: string | undefined;
   readonly scope: string;
   readonly nowMs: number;
@@ -21,16 +21,16 @@ export interface LiveFacts {
 }
 
 const mostRecent = 8;
-/** A line that is as wide as the terminal makes some of them wrap. */
+/** Wider timelines are hard to read. */
 const widestDrawing = 120;
 
 export function drawLive(facts: LiveFacts): string[] {
   const { elections, recent, trouble, paint, scope, wallMs, windowMs, columns, rows, nowMs, colourOf } =
     facts;
-  const head = `${paint.bold(harmless(scope))}  ${paint.dim(`${clockTime(wallMs)}  Ctrl-C ends`)}`;
+  const head = `${paint.bold(withoutControls(scope))}  ${paint.dim(`${clockTime(wallMs)}  Ctrl-C to quit`)}`;
   const lines = [head, ""];
   if (trouble !== undefined)
-    lines.push(paint.bad(`No connection, what follows may be old: ${harmless(trouble)}`), "");
+    lines.push(paint.bad(`Disconnected, so this may be out of date: ${withoutControls(trouble)}`), "");
   const sorted = [...elections].sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
   for (const watched of sorted) {
     lines.push(summary(watched, facts));
@@ -38,11 +38,11 @@ export function drawLive(facts: LiveFacts): string[] {
     const width = Math.min(columns - 1, widestDrawing);
     lines.push(...drawTimeline({ spans, knownFromMs, nowMs, windowMs, width, paint, colourOf }), "");
   }
-  if (elections.length === 0) lines.push(paint.dim("No election yet."), "");
+  if (elections.length === 0) lines.push(paint.dim("No elections yet."), "");
   const room = Math.max(1, Math.min(mostRecent, rows - lines.length - 2));
   for (const { wallMs: at, title, change } of recent.slice(-room)) {
     const where = elections.length > 1 ? `${title}  ` : "";
-    lines.push(`${paint.dim(clockTime(at))}  ${where}${harmless(describeChange(change))}`);
+    lines.push(`${paint.dim(clockTime(at))}  ${where}${withoutControls(describeChange(change))}`);
   }
   return lines;
 }
@@ -56,19 +56,15 @@ function summary(watched: Watched, { nowMs, paint, colourOf }: LiveFacts): strin
   if (leader === undefined) {
     const since = history.spans.at(-1)?.toMs;
     const why = state === undefined ? "the lock does not exist" : "nobody leads";
-    return `${title}  ${paint.bad(why)}${since === undefined ? "" : ` since ${spell(nowMs - since)}`}  ${transitions}${paused}`;
+    return `${title}  ${paint.bad(why)}${since === undefined ? "" : ` for ${spell(nowMs - since)}`}  ${transitions}${paused}`;
   }
   const since = history.spans.at(-1)?.fromMs ?? nowMs;
   const left = history.expiresAtMs === undefined ? "" : `, expires in ${spell(history.expiresAtMs - nowMs)}`;
-  const who = paint.nth(colourOf(leader), harmless(leader));
-  return `${title}  ${who} leads since ${spell(nowMs - since)}${paint.dim(left)}  ${transitions}${paused}`;
+  const who = paint.nth(colourOf(leader), withoutControls(leader));
+  return `${title}  ${who} has led for ${spell(nowMs - since)}${paint.dim(left)}  ${transitions}${paused}`;
 }
 
-function titleOf({ namespace, name }: Watched): string {
-  return `${namespace}/${name}`;
-}
-
-/** Local time, as a clock on the wall shows it. */
+/** Local time. */
 function clockTime(wallMs: number): string {
   const time = new Date(wallMs);
   return [time.getHours(), time.getMinutes(), time.getSeconds()]

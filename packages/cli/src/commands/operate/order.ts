@@ -1,16 +1,24 @@
-/** `tenure step-down`, `transfer`, `pause` and `resume`: gives the order, then waits until it has come about. */
-import { parseDuration } from "@tenure/base";
+/** `tenure step-down`, `transfer`, `pause` and `resume`: writes the order, then waits until it has taken effect. */
+import { type Problem, parseDuration } from "@tenure/base";
 import { orderAnnotations } from "@tenure/election/internal";
-import { awaitEffect, type Ending, type Verdict } from "../../elections/await-effect.ts";
+import { durationProblems, type OperateFlags, type Session } from "../../cluster/session.ts";
+import { describeState, titleOf } from "../../display/descriptions.ts";
+import { spell } from "../../display/durations.ts";
+import { serialize } from "../../display/output.ts";
+import { withoutControls } from "../../display/paint.ts";
+import { seconds } from "../../display/state-data.ts";
+import { awaitEffect, type Ending, type Outcome } from "../../elections/await-effect.ts";
 import { type Annotations, giveOrder } from "../../elections/give-order.ts";
-import { serialize } from "../../elections/output.ts";
-import { harmless } from "../../elections/paint.ts";
-import { durationProblems, type OperateFlags, type Session } from "../../elections/session.ts";
 import type { ElectionState } from "../../elections/state.ts";
-import { spell } from "../../elections/time-words.ts";
-import { sentence, titleOf } from "../../elections/words.ts";
 import { CliError } from "../../errors.ts";
-import { type Judge, judgePause, judgeResume, judgeStepDown, judgeTransfer } from "./order-judges.ts";
+import { firstSignal } from "../../signals.ts";
+import {
+  type OutcomeOf,
+  pauseOutcome,
+  resumeOutcome,
+  stepDownOutcome,
+  transferOutcome,
+} from "./order-outcomes.ts";
 
 export interface OrderFlags extends OperateFlags {
   wait: boolean;
@@ -19,21 +27,21 @@ export interface OrderFlags extends OperateFlags {
   to?: string;
 }
 
-export function orderProblems({ timeout }: OrderFlags): string[] {
-  return durationProblems("--timeout", timeout);
+export function orderProblems({ timeout }: OrderFlags): Problem[] {
+  return durationProblems("timeout", timeout);
 }
 
 export type OrderName = "step-down" | "transfer" | "pause" | "resume";
 
 interface Order {
-  /** What to write; undefined if it is so already; throws if it makes no sense. */
+  /** What to write; undefined if it is written already; throws if the order makes no sense. */
   decide(state: ElectionState): Annotations | undefined;
-  judge(before: ElectionState): Judge;
-  /** Said without waiting. */
+  outcomeOf(before: ElectionState): OutcomeOf;
+  /** The message if the command does not wait. */
   given(before: ElectionState): string;
-  /** Said when nothing had to be written and there is nothing to wait for. */
+  /** The message if there is nothing to write and nothing to wait for. */
   already?(state: ElectionState): string | undefined;
-  /** Said when the time is over. */
+  /** The message after a timeout. */
   late(before: ElectionState, last: ElectionState, within: string): string;
 }
 
@@ -42,59 +50,57 @@ export async function order(which: OrderName, name: string, session: Session<Ord
   const made = orderFor(which, flags.to ?? "");
   const startedMs = session.monotonicMs();
   const timeoutMs = parseDuration(flags.timeout) as number;
-  // From here on Ctrl-C ends the waiting, not the command: whoever gave an order is told that it stands.
-  const interrupted = flags.wait ? platform.stopSignal() : Promise.race([]);
+  // From here on the first Ctrl-C only ends the wait, so that the user learns that the order stays in force.
+  const shutdown = flags.wait ? firstSignal(platform) : undefined;
   const where = { namespace, name, ...(flags.lock && { kinds: [flags.lock] }) };
   const { before, after } = await giveOrder(session, where, (state) => made.decide(state));
   const already = after === undefined ? made.already?.(before) : undefined;
   if (already !== undefined)
-    return tell(session, which, { ok: true, message: already, leader: before.leader });
-  if (!flags.wait) {
-    return tell(session, which, { ok: true, message: made.given(before), leader: before.leader });
+    return report(session, which, { ok: true, message: already, leader: before.leader });
+  if (shutdown === undefined) {
+    return report(session, which, { ok: true, message: made.given(before), leader: before.leader });
   }
   const ending = await awaitEffect(
     session,
-    platform,
-    interrupted,
+    platform.clock,
+    shutdown.signal,
     after ?? before,
     timeoutMs,
-    made.judge(before),
+    made.outcomeOf(before),
   );
   const tookMs = session.monotonicMs() - startedMs;
-  if (ending.kind === "verdict") return tell(session, which, ending.verdict, tookMs);
-  return tell(session, which, { ok: false, message: unfinished(ending, made, before, timeoutMs) }, tookMs);
+  if (ending.kind === "outcome") return report(session, which, ending.outcome, tookMs);
+  return report(session, which, { ok: false, message: unfinished(ending, made, before, timeoutMs) }, tookMs);
 }
 
 function unfinished(ending: Ending, made: Order, before: ElectionState, timeoutMs: number): string {
   if (ending.kind !== "timeout")
-    return "Stopped waiting; the order stands. See what comes of it with tenure status";
+    return "Stopped waiting. The order stays in force; check it with tenure status";
   const within = `within ${spell(timeoutMs)}`;
   if (ending.trouble !== undefined) {
-    return `Cannot tell what came of the order ${within}, there was no connection at the end: ${ending.trouble}`;
+    return `The result of the order is unknown ${within}, because the connection failed: ${ending.trouble}`;
   }
   return made.late(before, ending.last ?? before, within);
 }
 
-async function tell(
+async function report(
   session: Session<OrderFlags>,
   which: OrderName,
-  { ok, message, leader }: Verdict,
+  { ok, message, leader }: Outcome,
   tookMs?: number,
 ): Promise<number> {
   const { output } = session.flags;
   if (output === "json" || output === "yaml") {
-    const seconds = tookMs === undefined ? undefined : Math.round(tookMs) / 1_000;
-    session.print(
-      await serialize(output, { order: which, ok, leader: leader ?? null, message, tookSeconds: seconds }),
-    );
+    const data = { order: which, ok, leader: leader ?? null, message, tookSeconds: seconds(tookMs) };
+    session.print(await serialize(output, data));
     return ok ? 0 : 1;
   }
-  if (!ok) throw new CliError("FAILED", message);
+  if (!ok) throw new CliError("Failed", message);
   session.print(`${message}${tookMs === undefined ? "" : ` (took ${precisely(tookMs)})`}.\n`);
   return 0;
 }
 
-/** A handover takes milliseconds; rounded to tenths of a second it would look like none. */
+/** A handover takes milliseconds. Rounded to tenths of a second it would look like 0s. */
 function precisely(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)}ms` : spell(ms);
 }
@@ -112,37 +118,37 @@ function orderFor(which: OrderName, to: string): Order {
   }
 }
 
-function leaderOrRefuse(state: ElectionState, cannot: string): void {
+function requireLeader(state: ElectionState, cannot: string): void {
   if (state.standing === "led") return;
-  throw new CliError("FAILED", `Cannot ${cannot} in ${titleOf(state)}. ${sentence(state)}`);
+  throw new CliError("Failed", `Cannot ${cannot} in ${titleOf(state)}. ${describeState(state)}`);
 }
 
-/** Why a leader may not have heeded, with what can be known about it. */
-function unheeded(before: ElectionState, last: ElectionState, within: string, what: string): string {
-  const holder = harmless(before.record.holderIdentity);
+/** Why a leader may not have obeyed. */
+function notObeyed(before: ElectionState, last: ElectionState, within: string, what: string): string {
+  const holder = withoutControls(before.record.holderIdentity);
   if (last.standing !== "led")
-    return `${holder} ended its term, and nobody took over ${within}: is there another candidate?`;
+    return `${holder} ended its term, but nobody took over ${within}: is there another candidate?`;
   return (
-    `${holder} did not ${what} ${within} and goes on renewing: it is no tenure candidate, for client-go and others do not ` +
-    "read such orders, or its work takes longer to stop (raise --timeout)."
+    `${holder} did not ${what} ${within} and still renews its lease: either it is not a tenure candidate (client-go and others ` +
+    "do not read orders), or its work takes longer to stop (raise --timeout)."
   );
 }
 
-const lapses = " The order lapses with this term.";
+const lapses = " The order expires with this term.";
 
 const stepDown: Order = {
   decide(state) {
-    leaderOrRefuse(state, "make the leader step down");
+    requireLeader(state, "make the leader step down");
     if (state.orders.stepDown) return undefined;
     return {
       [orderAnnotations.stepDown]: String(state.record.leaseTransitions),
       [orderAnnotations.transfer]: null,
     };
   },
-  judge: judgeStepDown,
-  given: (before) => `${harmless(before.record.holderIdentity)} was told to step down`,
+  outcomeOf: stepDownOutcome,
+  given: (before) => `${withoutControls(before.record.holderIdentity)} was told to step down`,
   late(before, last, within) {
-    const text = unheeded(before, last, within, "step down");
+    const text = notObeyed(before, last, within, "step down");
     return last.standing === "led" ? `${text}${lapses}` : text;
   },
 };
@@ -150,18 +156,20 @@ const stepDown: Order = {
 function transferTo(to: string): Order {
   return {
     decide(state) {
-      leaderOrRefuse(state, `transfer leadership to ${harmless(to)}`);
+      requireLeader(state, `transfer leadership to ${withoutControls(to)}`);
       if (state.leader === to || state.orders.transferTo === to) return undefined;
       return {
         [orderAnnotations.transfer]: `${state.record.leaseTransitions}/${to}`,
         [orderAnnotations.stepDown]: null,
       };
     },
-    already: (state) => (state.leader === to ? `${harmless(to)} leads already, nothing to do` : undefined),
-    judge: (before) => judgeTransfer(before, to),
-    given: (before) => `${harmless(before.record.holderIdentity)} was told to make way for ${harmless(to)}`,
+    already: (state) =>
+      state.leader === to ? `${withoutControls(to)} already leads, nothing to do` : undefined,
+    outcomeOf: (before) => transferOutcome(before, to),
+    given: (before) =>
+      `${withoutControls(before.record.holderIdentity)} was told to hand over to ${withoutControls(to)}`,
     late(before, last, within) {
-      const text = unheeded(before, last, within, "make way");
+      const text = notObeyed(before, last, within, "hand over");
       return last.standing === "led" ? `${text}${lapses}` : text;
     },
   };
@@ -169,23 +177,23 @@ function transferTo(to: string): Order {
 
 const pause: Order = {
   decide: (state) => (state.orders.paused ? undefined : { [orderAnnotations.paused]: "true" }),
-  judge: judgePause,
+  outcomeOf: pauseOutcome,
   given: (before) =>
-    `${titleOf(before)} is paused: its leader, if it has one, ends its term, and nobody takes office`,
+    `${titleOf(before)} is paused: its leader, if any, ends its term, and no candidate takes over`,
   already: (state) =>
     state.orders.paused && state.standing !== "led"
-      ? `${titleOf(state)} is paused already, nobody leads`
+      ? `${titleOf(state)} is already paused, and nobody leads`
       : undefined,
   late: (before, last, within) =>
-    `${unheeded(before, last, within, "end its term")} The pause stands: take it back with ` +
+    `${notObeyed(before, last, within, "end its term")} The pause stays in force; end it with ` +
     `tenure resume ${before.name} -n ${before.namespace}.`,
 };
 
 const resume: Order = {
   decide: (state) => (state.orders.paused ? { [orderAnnotations.paused]: null } : undefined),
-  judge: judgeResume,
+  outcomeOf: resumeOutcome,
   given: (before) => `${titleOf(before)} is resumed`,
   already: (state) => (state.orders.paused ? undefined : `${titleOf(state)} is not paused, nothing to do`),
   late: (before, _last, within) =>
-    `${titleOf(before)} is resumed, and nobody took office ${within}: is a candidate running?`,
+    `${titleOf(before)} is resumed, but nobody took over ${within}: is a candidate running?`,
 };

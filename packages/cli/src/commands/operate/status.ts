@@ -1,27 +1,32 @@
-/** `tenure status NAME`: one election in full. */
-import { allKinds, findElection, serverNowMs } from "../../elections/find.ts";
+/** `tenure status NAME`: one election in detail. */
+
+import type { OperateFlags, Session } from "../../cluster/session.ts";
 import {
   describeFlapping,
+  describeFreshness,
+  describeOrders,
+  describeState,
+  titleOf,
+} from "../../display/descriptions.ts";
+import { ago, spell } from "../../display/durations.ts";
+import { serialize } from "../../display/output.ts";
+import { pad, withoutControls } from "../../display/paint.ts";
+import { dataOf } from "../../display/state-data.ts";
+import { allKinds, findElection } from "../../elections/find.ts";
+import {
   type Flapping,
   flappingOf,
+  type KubeEvent,
   lastTakeovers,
   readEvents,
 } from "../../elections/flapping.ts";
 import { lockKinds } from "../../elections/lock-object.ts";
-import { describeOrders } from "../../elections/orders.ts";
-import { serialize } from "../../elections/output.ts";
-import { harmless, pad } from "../../elections/paint.ts";
-import type { OperateFlags, Session } from "../../elections/session.ts";
-import type { ElectionState } from "../../elections/state.ts";
-import { ago, spell } from "../../elections/time-words.ts";
-import { dataOf, freshness, sentence, titleOf } from "../../elections/words.ts";
+import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
 
-type Events = Awaited<ReturnType<typeof readEvents>>;
-
-/** A clock that is further off than this is worth a line. */
+/** Smaller differences between two clocks are not reported. */
 const notableOffsetMs = 2_000;
 
-/** @returns the exit code: 0 when somebody leads, 1 when nobody does */
+/** @returns the exit code: 0 if there is a leader, else 1 */
 export async function status(name: string, session: Session<OperateFlags>): Promise<number> {
   const { flags, serverClock } = session;
   const [state, ...others] = await findElection(
@@ -30,9 +35,9 @@ export async function status(name: string, session: Session<OperateFlags>): Prom
     name,
     flags.lock ? [flags.lock] : allKinds,
   );
-  // Whoever may read the lock and not its Events still learns who leads.
+  // A user who may not read Events still sees who leads.
   const events = await readEvents(session.client, state).catch(() => undefined);
-  const flapping = flappingOf(state, events ?? [], serverNowMs(session));
+  const flapping = flappingOf(state, events ?? [], serverClock.nowMs());
   const time = serverClock.time();
   if (flags.output === "json" || flags.output === "yaml") {
     const data = {
@@ -41,27 +46,27 @@ export async function status(name: string, session: Session<OperateFlags>): Prom
     };
     session.print(await serialize(flags.output, data));
   } else {
-    session.print(inWords(session, state, others, events, flapping));
+    session.print(describeElection(session, state, others, events, flapping));
   }
   return state.standing === "led" ? 0 : 1;
 }
 
-function inWords(
+function describeElection(
   session: Session<OperateFlags>,
   state: ElectionState,
   others: readonly ElectionState[],
-  events: Events | undefined,
+  events: readonly KubeEvent[] | undefined,
   flapping: Flapping | undefined,
 ): string {
-  const { paint, flags } = session;
+  const { paint, flags, serverClock } = session;
   const { record } = state;
   const rows: (readonly [string, string])[] = [];
   const row = (label: string, text: string | undefined) => {
     if (text !== undefined) rows.push([label, text]);
   };
   const title = `${paint.bold(titleOf(state))} ${paint.dim(`(${state.kind})`)}`;
-  if (state.standing === "led") row("leader", paint.good(harmless(record.holderIdentity)));
-  else row("leader", paint.bad(sentence(state)));
+  if (state.standing === "led") row("leader", paint.good(withoutControls(record.holderIdentity)));
+  else row("leader", paint.bad(describeState(state)));
   if (record.holderIdentity !== "") {
     row(
       "since",
@@ -69,44 +74,46 @@ function inWords(
     );
     row(
       "renewed",
-      `${freshness(state)} ${paint.dim(`(lease of ${leaseOf(state)}, by ${whoseClock(session)})`)}`,
+      `${describeFreshness(state)} ${paint.dim(`(lease duration ${leaseOf(state)}, by ${whoseClock(session)})`)}`,
     );
   }
   row("transitions", String(record.leaseTransitions));
-  for (const order of describeOrders(state.orders)) row("order", paint.warn(harmless(order)));
+  for (const order of describeOrders(state.orders)) row("order", paint.warn(withoutControls(order)));
   if (flapping) row("flapping", paint.warn(describeFlapping(flapping)));
   if (state.holderClockOffMs !== undefined) row("clock", paint.warn(holderClock(state)));
-  const offsetMs = session.serverClock.time()?.offsetMs ?? 0;
+  const offsetMs = serverClock.time()?.offsetMs ?? 0;
   if (Math.abs(offsetMs) > notableOffsetMs) row("clock", paint.warn(localClock(offsetMs)));
-  for (const other of others) row("also", `${other.kind}: ${sentence(other)}`);
+  for (const other of others) row("also", `${other.kind}: ${describeState(other)}`);
   if (flags.output === "wide") {
     const { uid, resourceVersion, creationTimestamp } = state.object.metadata;
     row("created", creationTimestamp);
     row("uid", uid);
     row("version", resourceVersion);
-    for (const change of lastTakeovers(events ?? [], serverNowMs(session), 5)) row("event", harmless(change));
-    if (events === undefined) row("event", paint.dim("they may not be read"));
+    for (const { message, atMs } of lastTakeovers(events ?? [], 5))
+      row("event", withoutControls(`${ago(serverClock.nowMs() - atMs)}: ${message}`));
+    if (events === undefined) row("event", paint.dim("access denied"));
   }
   const width = Math.max(...rows.map(([label]) => label.length));
   const lines = rows.map(([label, text]) => `  ${paint.dim(pad(label, width))}  ${text}\n`);
   return `${title}\n${lines.join("")}`;
 }
 
-function leaseOf({ record: { leaseDurationSeconds } }: ElectionState): string {
-  return leaseDurationSeconds === undefined || leaseDurationSeconds <= 0
-    ? `unknown length, 15s assumed`
-    : `${leaseDurationSeconds}s`;
+function leaseOf({ record }: ElectionState): string {
+  const isKnown = (record.leaseDurationSeconds ?? 0) > 0;
+  return `${isKnown ? "" : "unknown, assumed to be "}${leaseSecondsOf(record)}s`;
 }
 
 function whoseClock({ serverClock }: Session<OperateFlags>): string {
-  return serverClock.time() ? "the API server's clock" : "this machine's clock: the API server told no time";
+  return serverClock.time()
+    ? "the API server's clock"
+    : "this machine's clock, because the API server sent no time";
 }
 
 function holderClock({ holderClockOffMs = 0, kind }: ElectionState): string {
   const direction = holderClockOffMs > 0 ? "ahead of" : "behind";
-  return `the holder's is ${spell(Math.abs(holderClockOffMs))} ${direction} the API server's, which stored this ${lockKinds[kind].apiKind}`;
+  return `the holder's clock is ${spell(Math.abs(holderClockOffMs))} ${direction} that of the API server, which stored this ${lockKinds[kind].apiKind}`;
 }
 
 function localClock(offsetMs: number): string {
-  return `this machine's is ${spell(Math.abs(offsetMs))} ${offsetMs > 0 ? "behind" : "ahead of"} the API server's`;
+  return `this machine's clock is ${spell(Math.abs(offsetMs))} ${offsetMs > 0 ? "behind" : "ahead of"} that of the API server`;
 }

@@ -1,12 +1,13 @@
-/** The picture on a terminal: it follows what happens, fits, and gives the cursor back. */
+/** The live view on a terminal: it shows changes, fits into the terminal, and shows the cursor again at the end. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@tenure/base";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { widthOf } from "../../elections/paint.ts";
-import { run } from "../../run.ts";
+import { runCommandLine } from "../../command-line.ts";
+import { widthOf } from "../../display/paint.ts";
 import { fakePlatform } from "../../testing/fake-platform.ts";
 
 let sandbox: Sandbox;
@@ -35,7 +36,7 @@ const spec = (holderIdentity: string, leaseTransitions: number) => ({
 
 it.each([
   ["with colours", {}, true],
-  ["without, as NO_COLOR asks", { NO_COLOR: "1" }, false],
+  ["without colours if NO_COLOR is set", { NO_COLOR: "1" }, false],
 ])("%s", async (name, env, hasColours) => {
   const election = hasColours ? "bright" : "plain";
   const created = await client.request<{ metadata: object }>({
@@ -45,8 +46,8 @@ it.each([
   });
   const args = `watch ${election} --kubeconfig ${join(home, "kubeconfig")}`;
   const platform = fakePlatform(args, { home, isTerminal: true, env });
-  Object.assign(platform, { wallMs: () => Date.now() });
-  const ended = run(platform);
+  platform.clock = systemClock;
+  const ended = runCommandLine(platform);
   const frames = () => platform.printed.split("\u001b[J");
   await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toContain("pod-a");
   await client.request({
@@ -54,13 +55,13 @@ it.each([
     path: `${path}/${election}`,
     body: { ...created, spec: spec("pod-b", 1) },
   });
-  await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toMatch(/pod-b.* leads since/);
+  await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toMatch(/pod-b.* has led for/);
   platform.interrupt();
   expect(await ended, name).toBe(0);
   const last = (frames().at(-1) as string).replace("\u001b[?25h\n", "");
   expect(last).toContain("transitions 1");
   expect(last).toMatch(/pod-b leads \(transition 1, before: pod-a\)/);
-  // A row for each of the two, and blocks in that of who leads.
+  // One row for each holder, and blocks in the row of the leader.
   expect(last.split("\n").filter((line) => /^ {2}pod-[ab] /.test(line))).toHaveLength(2);
   expect(last).toMatch(/ {2}pod-b .*█/);
   for (const line of last.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(80);

@@ -1,15 +1,19 @@
-/** `tenure watch [NAME]`: every change of hands as it happens. In a pipe one line a change; on a terminal a picture. */
-import { parseDuration } from "@tenure/base";
+/** `tenure watch [NAME]`: every change as it happens. In a pipe one line per change, on a terminal a live view. */
+import { after, type Problem, parseDuration } from "@tenure/base";
+import { durationProblems, type OperateFlags, type Session } from "../../cluster/session.ts";
+import { describeChange, titleOf } from "../../display/descriptions.ts";
+import { withoutControls } from "../../display/paint.ts";
+import { Picture } from "../../display/picture.ts";
+import { seconds } from "../../display/state-data.ts";
 import { findElection, listLocks, readLocks } from "../../elections/find.ts";
 import { follow } from "../../elections/follow.ts";
-import { type Change, describeChange, History } from "../../elections/history.ts";
+import { type Change, History } from "../../elections/history.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
-import { harmless } from "../../elections/paint.ts";
-import { durationProblems, type OperateFlags, type Session } from "../../elections/session.ts";
+import { isElection } from "../../elections/other-leases.ts";
 import type { ElectionState } from "../../elections/state.ts";
-import { isElection } from "./list.ts";
+import { exclusive } from "../../settings/problems.ts";
+import { firstSignal } from "../../signals.ts";
 import { drawLive } from "./live-view.ts";
-import { Picture, type TerminalSize } from "./terminal.ts";
 
 export interface WatchFlags extends OperateFlags {
   allNamespaces?: boolean;
@@ -17,11 +21,11 @@ export interface WatchFlags extends OperateFlags {
   window: string;
 }
 
-export function watchProblems(name: string | undefined, flags: WatchFlags): string[] {
+export function watchProblems(name: string | undefined, flags: WatchFlags): Problem[] {
   return [
-    ...durationProblems("--window", flags.window),
+    ...durationProblems("window", flags.window),
     ...(name !== undefined && flags.allNamespaces
-      ? ["NAME and -A exclude each other: say one namespace with -n"]
+      ? [{ ...exclusive("NAME", "allNamespaces"), fix: "choose one namespace with -n" }]
       : []),
   ];
 }
@@ -33,55 +37,53 @@ export interface Watched {
   state?: ElectionState;
 }
 
-export interface Told {
+export interface ReportedChange {
   readonly wallMs: number;
   readonly title: string;
   readonly change: Change;
 }
 
-/** So often is a picture drawn when nothing happens: ages count on. */
+/** How often the live view is drawn when nothing happens, because ages grow. */
 const redrawMs = 1_000;
-const mostTold = 50;
+const mostRecent = 50;
 
-export async function watch(
-  name: string | undefined,
-  session: Session<WatchFlags>,
-  size: TerminalSize,
-): Promise<number> {
+export async function watch(name: string | undefined, session: Session<WatchFlags>): Promise<number> {
   const { flags, platform } = session;
+  const size = platform.terminal;
   const namespace = flags.allNamespaces ? undefined : session.namespace;
   const stop = new AbortController();
-  void platform.stopSignal().then(() => stop.abort());
-  // Asked once before: what is wrong with the connection or the rights is told at once, and not retried for ever.
+  const ended = AbortSignal.any([stop.signal, firstSignal(platform).signal]);
+  // One request before the watch: the watch would retry forever, but a failure here is reported at once.
   const kind = await kindOf(name, namespace, session);
   const isLive = platform.isTerminal && flags.output === undefined;
-  const view = isLive ? liveView(session, name, namespace, size) : lineView(session, () => stop.abort());
+  const view = isLive ? liveView(session, name, namespace) : lineView(session, () => stop.abort());
   const elections = new Map<string, Watched>();
-  const at = (of: { namespace: string; name: string }): Watched => {
-    const key = `${of.namespace}/${of.name}`;
+  const watchedFor = (of: { namespace: string; name: string }): Watched => {
+    const key = titleOf(of);
     const watched = elections.get(key) ?? { namespace: of.namespace, name: of.name, history: new History() };
     elections.set(key, watched);
     return watched;
   };
-  const tell = (watched: Watched, changes: readonly Change[]) => {
+  const report = (watched: Watched, changes: readonly Change[]) => {
     for (const change of changes) {
-      const wallMs = platform.wallMs() - (session.monotonicMs() - change.atMs);
-      view.told({ wallMs, title: `${watched.namespace}/${watched.name}`, change }, watched);
+      const now = platform.clock.now();
+      const wallMs = now.wallMs - (now.monoMs - change.atMs);
+      view.report({ wallMs, title: titleOf(watched), change }, watched);
     }
   };
   let cancelTimer = () => {};
-  /** An expiry is no event of the watch: it has to be waited for. */
+  /** The watch does not report that a lease expires, so a timer does. */
   const tick = () => {
     cancelTimer();
     const nowMs = session.monotonicMs();
-    for (const watched of elections.values()) tell(watched, watched.history.tick(nowMs));
+    for (const watched of elections.values()) report(watched, watched.history.tick(nowMs));
     view.draw([...elections.values()]);
     const next = Math.min(
       ...[...elections.values()].map(({ history }) => history.expiresAtMs ?? Number.POSITIVE_INFINITY),
       isLive ? nowMs + redrawMs : Number.POSITIVE_INFINITY,
     );
-    if (Number.isFinite(next) && !stop.signal.aborted)
-      cancelTimer = platform.after(Math.max(1, next - nowMs), tick);
+    if (Number.isFinite(next) && !ended.aborted)
+      cancelTimer = after(platform.clock, Math.max(1, next - nowMs), tick);
   };
   const endResize = size.onResize(() => {
     view.resized();
@@ -93,18 +95,19 @@ export async function watch(
       kind,
       namespace,
       name,
-      signal: stop.signal,
+      signal: ended,
       onState(state) {
-        if (name === undefined && !isElection(state, namespace === state.namespace)) return;
-        const watched = at(state);
+        if (name === undefined && !isElection(state, { withHeartbeats: namespace === state.namespace }))
+          return;
+        const watched = watchedFor(state);
         watched.state = state;
-        tell(watched, watched.history.observe(state, session.monotonicMs()));
+        report(watched, watched.history.observe(state, session.monotonicMs()));
         tick();
       },
       onDeleted(of, named) {
-        const watched = at({ namespace: of, name: named });
+        const watched = watchedFor({ namespace: of, name: named });
         delete watched.state;
-        tell(watched, watched.history.deleted(session.monotonicMs()));
+        report(watched, watched.history.deleted(session.monotonicMs()));
         tick();
       },
       onUp: () => view.connection(undefined),
@@ -128,26 +131,25 @@ async function kindOf(
     await listLocks(session, namespace, lock ?? "lease");
     return lock ?? "lease";
   }
-  const [states, refusals] = await readLocks(session, namespace, name, lock ? [lock] : undefined);
+  const [states, denials] = await readLocks(session, namespace, name, lock ? [lock] : undefined);
   if (states[0]) return states[0].kind;
-  // Without rights there is nothing to wait for; that there is none yet may be why somebody watches.
-  if (refusals[0]?.kind === (lock ?? "lease"))
-    await findElection(session, namespace, name, [lock ?? "lease"]);
-  session.platform.err(`There is no election "${name}" in namespace "${namespace}" yet: waiting for it.\n`);
+  // Without rights there is nothing to wait for. An election that does not exist yet is worth waiting for.
+  if (denials[0]?.kind === (lock ?? "lease")) await findElection(session, namespace, name, [lock ?? "lease"]);
+  session.platform.err(`There is no election "${name}" in namespace "${namespace}" yet. Waiting for it.\n`);
   return lock ?? "lease";
 }
 
 interface View {
-  told(told: Told, watched: Watched): void;
+  report(reported: ReportedChange, watched: Watched): void;
   draw(elections: readonly Watched[]): void;
   resized(): void;
-  /** @param trouble why there is no connection */
+  /** @param trouble why the connection failed; undefined if it works */
   connection(trouble: string | undefined): void;
   end(): Promise<void>;
 }
 
-/** @param closed called when nobody reads any more */
-function lineView({ flags, platform }: Session<WatchFlags>, closed: () => void): View {
+/** @param onClosed called when the reader of the pipe is gone */
+function lineView({ flags, platform }: Session<WatchFlags>, onClosed: () => void): View {
   const encoder = new TextEncoder();
   let written: Promise<unknown> = Promise.resolve();
   let isDown = false;
@@ -157,28 +159,27 @@ function lineView({ flags, platform }: Session<WatchFlags>, closed: () => void):
         let rest = encoder.encode(`${line}\n`);
         while (rest.length > 0) rest = rest.subarray(await platform.write(1, rest));
       })
-      .catch(closed);
+      .catch(onClosed);
   };
   return {
-    told: (told, watched) =>
-      print(flags.output === "json" ? JSON.stringify(lineData(told, watched)) : lineText(told)),
+    report: (reported, watched) =>
+      print(flags.output === "json" ? JSON.stringify(lineData(reported, watched)) : lineText(reported)),
     draw() {},
     resized() {},
     connection(trouble) {
       if (trouble !== undefined) platform.err(`${trouble} Trying again.\n`);
-      else if (isDown) platform.err("Connected again.\n");
+      else if (isDown) platform.err("Reconnected.\n");
       isDown = trouble !== undefined;
     },
     end: async () => void (await written),
   };
 }
 
-function lineText({ wallMs, title, change }: Told): string {
-  return `${new Date(wallMs).toISOString()}  ${title}  ${harmless(describeChange(change))}`;
+function lineText({ wallMs, title, change }: ReportedChange): string {
+  return `${new Date(wallMs).toISOString()}  ${title}  ${withoutControls(describeChange(change))}`;
 }
 
-function lineData({ wallMs, change }: Told, { namespace, name, history }: Watched): object {
-  const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms) / 1_000);
+function lineData({ wallMs, change }: ReportedChange, { namespace, name, history }: Watched): object {
   return {
     time: new Date(wallMs).toISOString(),
     namespace,
@@ -196,17 +197,17 @@ function liveView(
   session: Session<WatchFlags>,
   name: string | undefined,
   namespace: string | undefined,
-  size: TerminalSize,
 ): View {
-  const picture = new Picture((text) => session.platform.out(text), size);
+  const { terminal, clock, out } = session.platform;
+  const picture = new Picture(out, terminal);
   const colours = new Map<string, number>();
-  const recent: Told[] = [];
+  const recent: ReportedChange[] = [];
   const windowMs = parseDuration(session.flags.window) as number;
   let trouble: string | undefined;
   return {
-    told(told) {
-      recent.push(told);
-      if (recent.length > mostTold) recent.shift();
+    report(reported) {
+      recent.push(reported);
+      if (recent.length > mostRecent) recent.shift();
     },
     draw(elections) {
       picture.draw(
@@ -215,11 +216,11 @@ function liveView(
           recent,
           trouble,
           scope: name ?? (namespace === undefined ? "all namespaces" : `namespace ${namespace}`),
-          nowMs: session.monotonicMs(),
-          wallMs: session.platform.wallMs(),
+          nowMs: clock.now().monoMs,
+          wallMs: clock.now().wallMs,
           windowMs,
-          columns: size.columns(),
-          rows: size.rows(),
+          columns: terminal.columns(),
+          rows: terminal.rows(),
           paint: session.paint,
           colourOf(holder) {
             const colour = colours.get(holder) ?? colours.size;

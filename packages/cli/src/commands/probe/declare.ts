@@ -1,25 +1,25 @@
-/** `tenure probe`: names, options and help. What most probes ask is answered before this is loaded: see fast.ts. */
+/** `tenure probe`: name, options and help. Most probes are answered by fast.ts, without loading this. */
 import type { Command } from "commander";
 import type { Platform } from "../../platform.ts";
-import { addConnectionOptions } from "../../shared/connection.ts";
-import type { ProbeFlags } from "./probe.ts";
+import { addConnectionOptions } from "../../settings/connection-options.ts";
+import { defaultTimeout, type ProbeFlags } from "./probe.ts";
 
 export function declareProbe(program: Command, platform: Platform, end: (exitCode: number) => void): void {
   const command = program
     .command("probe")
-    .description("For exec probes: exits with 0 if this replica is the one, else with 1")
-    .option("--file <path>", "is this file there, and not past its time")
-    .option("--contains <text>", "and has it a line that is this text")
-    .option("--url <url>", "does this answer with success")
-    .option("--timeout <duration>", "how long a URL may take (default: 1s)")
-    .option("--lease <name>", "does --id hold this Lease; asks the API server")
-    .option("--id <identity>", "(default: $POD_NAME)");
+    .description("For exec probes: exit with 0 if this replica is ready, else with 1")
+    .option("--file <path>", "ready if this file exists and has not expired")
+    .option("--contains <text>", "with --file: ready only if the file has this line")
+    .option("--url <url>", "ready if a GET of this URL succeeds")
+    .option("--timeout <duration>", `how long a URL may take (default: ${defaultTimeout})`)
+    .option("--lease <name>", "ready if --id holds this Lease; asks the API server")
+    .option("--id <identity>", "identity for --lease (default: $POD_NAME)");
   addConnectionOptions(command);
   command
     .addHelpText(
       "after",
       `
-Exit codes: 0 yes; 1 no, or it cannot be found out; 2 wrong usage.
+Exit codes: 0 ready; 1 not ready, or unknown; 2 wrong usage.
 
 Examples, in a pod's readinessProbe:
   exec: { command: [tenure, probe, --file, /tmp/ready] }
@@ -27,32 +27,29 @@ Examples, in a pod's readinessProbe:
   exec: { command: [tenure, probe, --url, http://127.0.0.1:8080/readyz] }`,
     )
     .action(async (_flags: object, at: Command) => {
-      const [{ settle }, { refuse }, { probeHere, probeProblems, tell }] = await Promise.all([
-        import("../../shared/settings.ts"),
-        import("../../shared/problems.ts"),
-        import("./probe.ts"),
-      ]);
-      const { flags, problems } = await settle<ProbeFlags>(at, platform);
+      const [{ readSettings }, { rejectProblems }, { probeHere, probeProblems, printAnswer }] =
+        await Promise.all([
+          import("../../settings/settings.ts"),
+          import("../../settings/problems.ts"),
+          import("./probe.ts"),
+        ]);
+      const { flags, problems, nameOf } = await readSettings<ProbeFlags>(at, platform);
       const id = flags.id ?? platform.env("POD_NAME");
       const isNobody = flags.lease !== undefined && !id;
-      refuse(
-        [
-          ...problems,
-          ...probeProblems(flags),
-          ...(isNobody
-            ? ["--lease needs --id, or POD_NAME by the downward API (fieldRef metadata.name)"]
-            : []),
-        ],
-        "probe",
-      );
-      if (flags.lease === undefined) return end(tell(await probeHere(flags, platform), platform));
+      const fix = "or set POD_NAME with the downward API (fieldRef metadata.name)";
+      const missing = { field: "lease", rule: "requires {id}", fix };
+      rejectProblems([...problems, ...probeProblems(flags), ...(isNobody ? [missing] : [])], {
+        nameOf,
+        cannot: "probe",
+      });
+      if (flags.lease === undefined) return end(printAnswer(await probeHere(flags, platform), platform));
       const name = flags.lease;
       const [{ inSession }, { probeLease }] = await Promise.all([
-        import("../../elections/session.ts"),
+        import("../../cluster/session.ts"),
         import("./lease.ts"),
       ]);
       end(
-        tell(
+        printAnswer(
           await inSession(at, platform, { name }, (opened) => probeLease(name, id as string, opened)),
           platform,
         ),

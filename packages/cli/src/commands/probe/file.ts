@@ -1,11 +1,11 @@
 /**
- * Is a file there, and does it say what it should: for exec probes on a ready file or on a mounted ConfigMap.
- * A ready file of tenure says until when it is to be believed; one that is older is not ready, whoever forgot to remove it.
+ * Checks that a file exists and has the right content: a ready file, or a mounted ConfigMap.
+ * A ready file of tenure contains the time at which it expires. After that it does not count, even if nothing removed it.
  */
 import { readFile } from "node:fs/promises";
 import type { Answer } from "./probe.ts";
 
-/** @param contains a line that must be in it, white space around it aside */
+/** @param contains a line that the file must have, ignoring white space around it */
 export async function probeFile(path: string, contains: string | undefined, nowMs: number): Promise<Answer> {
   let text: string;
   try {
@@ -14,23 +14,23 @@ export async function probeFile(path: string, contains: string | undefined, nowM
     const { code, message } = error as NodeJS.ErrnoException;
     return {
       ok: false,
-      line: `${path} ${code === "ENOENT" ? "is not there" : `cannot be read: ${message}`}`,
+      line: `${path} ${code === "ENOENT" ? "does not exist" : `is not readable: ${message}`}`,
     };
   }
   if (contains !== undefined) {
     const lines = text.split("\n").map((line) => line.trim());
     const names = lines.filter(Boolean).join(", ") || "nothing";
     return lines.includes(contains)
-      ? { ok: true, line: `${path} says ${contains}` }
-      : { ok: false, line: `${path} says ${names.slice(0, 80)}, not ${contains}` };
+      ? { ok: true, line: `${path} contains ${contains}` }
+      : { ok: false, line: `${path} contains ${names.slice(0, 80)}, not ${contains}` };
   }
-  // As `readyUntil` of @tenure/traffic reads it, which costs more to load than a probe has time for.
+  // The same as `readyUntil` of @tenure/traffic, which takes too long to load for a probe.
   const untilMs = Date.parse(/^until (\S+)$/m.exec(text)?.[1] ?? "");
   if (untilMs <= nowMs) {
     return {
       ok: false,
-      line: `${path} is there but was to be believed only until ${new Date(untilMs).toISOString()}`,
+      line: `${path} expired at ${new Date(untilMs).toISOString()}`,
     };
   }
-  return { ok: true, line: `${path} is there` };
+  return { ok: true, line: `${path} exists` };
 }

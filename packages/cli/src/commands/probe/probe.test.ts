@@ -31,39 +31,34 @@ async function probe(...args: string[]) {
   return [await probeFast(platform), platform.printed];
 }
 
-/** What the fake platform's clock shows is 2026-01-02T03:04:05Z. */
+/** The clock of the fake platform shows 2026-01-02T03:04:05Z. */
 it.each([
-  ["ok\n", [], 0, "is there"],
-  ["", [], 0, "is there"],
-  ["ok\ntoken 7\nuntil 2026-01-02T03:04:06.000Z\n", [], 0, "is there"],
-  [
-    "ok\ntoken 7\nuntil 2026-01-02T03:04:05.000Z\n",
-    [],
-    1,
-    "was to be believed only until 2026-01-02T03:04:05.000Z",
-  ],
-  ["pod-1\n", ["--contains", "pod-1"], 0, "says pod-1"],
-  ["pod-10\n", ["--contains", "pod-1"], 1, "says pod-10, not pod-1"],
-  ["", ["--contains=pod-1"], 1, "says nothing, not pod-1"],
+  ["ok\n", [], 0, "exists"],
+  ["", [], 0, "exists"],
+  ["ok\ntoken 7\nuntil 2026-01-02T03:04:06.000Z\n", [], 0, "exists"],
+  ["ok\ntoken 7\nuntil 2026-01-02T03:04:05.000Z\n", [], 1, "expired at 2026-01-02T03:04:05.000Z"],
+  ["pod-1\n", ["--contains", "pod-1"], 0, "contains pod-1"],
+  ["pod-10\n", ["--contains", "pod-1"], 1, "contains pod-10, not pod-1"],
+  ["", ["--contains=pod-1"], 1, "contains nothing, not pod-1"],
 ])("a file with %j and %j: %d", async (text, args, code, words) => {
   const file = join(folder, "ready");
   await writeFile(file, text);
   expect(await probe("--file", file, ...args)).toEqual([code, expect.stringContaining(words)]);
 });
 
-it("a file that is not there is a no", async () => {
+it("a missing file is not ready", async () => {
   expect(await probe("--file", join(folder, "none"))).toEqual([
     1,
-    `not ready: ${folder}/none is not there\n`,
+    `not ready: ${folder}/none does not exist\n`,
   ]);
 });
 
 it("a URL", async () => {
-  expect(await probe("--url", `${url}/ok`)).toEqual([0, `ready: ${url}/ok answered 200: because\n`]);
-  expect(await probe("--url", `${url}/no`)).toEqual([1, `not ready: ${url}/no answered 503: because\n`]);
+  expect(await probe("--url", `${url}/ok`)).toEqual([0, `ready: ${url}/ok returned 200: because\n`]);
+  expect(await probe("--url", `${url}/no`)).toEqual([1, `not ready: ${url}/no returned 503: because\n`]);
   expect(await probe("--url", `${url}/hang`, "--timeout", "50ms")).toEqual([
     1,
-    `not ready: ${url}/hang did not answer within 50 ms\n`,
+    `not ready: ${url}/hang did not respond within 50 ms\n`,
   ]);
   expect(await probe("--url", "http://127.0.0.1:1/")).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
 });
@@ -77,11 +72,11 @@ it.each([
   [["--url", "ftp://x"]],
   [["--lease", "x"]],
   [["--file", "x", "y"]],
-])("%j is left to the usual way", async (args) => {
+])("%j is left to command-line.ts", async (args) => {
   expect(await probe(...args)).toEqual([undefined, ""]);
 });
 
-it("so is what a variable takes part in", async () => {
+it("settings from the environment are left to command-line.ts", async () => {
   const platform = fakePlatform(["probe", "--file", "x"], {
     home: folder,
     env: { TENURE_CONTAINS: "pod-1" },

@@ -1,7 +1,8 @@
 /**
- * `tenure probe`: for exec probes. One question, one line, exit code 0 or 1. Anything that it cannot find out is a no: a probe
- * that guesses would send traffic to a replica that does not lead.
+ * `tenure probe`: for exec probes. One question, one line of output, exit code 0 or 1. If the answer is unknown it is no,
+ * because a guess could send traffic to a replica that does not lead.
  */
+import { durationProblem, type Problem, parseDuration, quote } from "@tenure/base";
 import { CliError } from "../../errors.ts";
 import type { Platform } from "../../platform.ts";
 
@@ -21,43 +22,44 @@ export interface Answer {
 
 export const defaultTimeout = "1s";
 
-/** What is wrong with the flags, all of it. */
-export function probeProblems(flags: ProbeFlags): string[] {
-  const ways = [flags.file, flags.url, flags.lease].filter((way) => way !== undefined);
+/** Everything that is wrong with the flags. */
+export function probeProblems(flags: ProbeFlags): Problem[] {
+  const questions = [flags.file, flags.url, flags.lease].filter((each) => each !== undefined).length;
   const { timeout = defaultTimeout, url, file, contains } = flags;
   return [
-    ...(ways.length === 1 ? [] : [`say one of --file, --url and --lease: ${ways.length} were given`]),
-    ...(contains !== undefined && file === undefined ? ["--contains means nothing without --file"] : []),
-    ...(contains === "" ? ["--contains must not be empty: is the variable set that it comes from?"] : []),
-    ...(timeoutMsOf(timeout) === undefined
-      ? [`--timeout must be a duration such as 1s or 500ms: ${JSON.stringify(timeout)}`]
+    ...(questions === 1
+      ? []
+      : [
+          {
+            field: "tenure probe",
+            rule: "needs exactly one of {file}, {url} and {lease}",
+            value: `given ${questions}`,
+          },
+        ]),
+    ...(contains !== undefined && file === undefined ? [{ field: "contains", rule: "requires {file}" }] : []),
+    ...(contains === ""
+      ? [{ field: "contains", rule: "must not be empty", fix: "is its variable set?" }]
       : []),
+    ...((parseDuration(timeout) ?? 0) > 0 ? [] : [durationProblem("timeout", timeout)]),
     ...(url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))
       ? []
-      : [`--url must begin with http:// or https://: ${JSON.stringify(url)}`]),
+      : [{ field: "url", rule: "must begin with http:// or https://", value: quote(url) }]),
   ];
 }
 
-/** For questions that need no cluster. */
-export async function probeHere(flags: ProbeFlags, platform: Platform): Promise<Answer> {
+/** Answers the questions that need no cluster. */
+export async function probeHere(flags: ProbeFlags, { clock }: Platform): Promise<Answer> {
   if (flags.file !== undefined) {
     const { probeFile } = await import("./file.ts");
-    return probeFile(flags.file, flags.contains, platform.wallMs());
+    return probeFile(flags.file, flags.contains, clock.now().wallMs);
   }
-  if (flags.url === undefined) throw new CliError("USAGE", "say one of --file, --url and --lease");
+  if (flags.url === undefined) throw new CliError("Usage", "--file, --url or --lease is required");
   const { probeUrl } = await import("./url.ts");
-  const timeoutMs = timeoutMsOf(flags.timeout ?? defaultTimeout) as number;
-  return probeUrl(new URL(flags.url), { timeoutMs, after: (ms, callback) => platform.after(ms, callback) });
+  return probeUrl(new URL(flags.url), parseDuration(flags.timeout ?? defaultTimeout) as number, clock);
 }
 
-export function tell({ ok, line }: Answer, platform: Platform): number {
+/** Prints the answer. Returns the exit code. */
+export function printAnswer({ ok, line }: Answer, platform: Platform): number {
   platform.out(`${ok ? "ready" : "not ready"}: ${line}\n`);
   return ok ? 0 : 1;
-}
-
-/** One number and its unit: a probe needs no more, and loading what reads more takes longer than asking. */
-export function timeoutMsOf(text: string): number | undefined {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
-  const ms = Number(amount) * (unit === "ms" ? 1 : unit === "s" ? 1_000 : 60_000);
-  return ms > 0 ? ms : undefined;
 }

@@ -1,14 +1,10 @@
-/** Does a URL answer with success: for exec probes where the kubelet cannot ask itself, such as on loopback. */
+/** Checks that a GET of a URL succeeds, for servers that the kubelet cannot reach, such as on loopback. */
+import { after, type Clock } from "@tenure/base";
 import type { Answer } from "./probe.ts";
-
-export interface UrlOptions {
-  readonly timeoutMs: number;
-  after(ms: number, callback: () => void): () => void;
-}
 
 const longestLine = 120;
 
-export async function probeUrl(url: URL, { timeoutMs, after }: UrlOptions): Promise<Answer> {
+export async function probeUrl(url: URL, timeoutMs: number, clock: Clock): Promise<Answer> {
   const { get } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   return new Promise((resolve) => {
     const answer = (ok: boolean, what: string) => {
@@ -23,15 +19,15 @@ export async function probeUrl(url: URL, { timeoutMs, after }: UrlOptions): Prom
       response.on("data", (chunk: string) => {
         text = (text + chunk).slice(0, longestLine);
       });
-      const said = () => (text.trim() ? `: ${text.trim().split("\n")[0]}` : "");
-      // As the kubelet counts, except that a redirect is not followed and so proves nothing.
+      const firstLine = () => (text.trim() ? `: ${text.trim().split("\n")[0]}` : "");
+      // Like the kubelet, except that a redirect is not followed and so is no success.
       response.on("close", () =>
-        answer(statusCode >= 200 && statusCode < 300, `answered ${statusCode}${said()}`),
+        answer(statusCode >= 200 && statusCode < 300, `returned ${statusCode}${firstLine()}`),
       );
     });
     request.on("error", (error: NodeJS.ErrnoException) =>
-      answer(false, `did not answer: ${error.code ?? error.message}`),
+      answer(false, `did not respond: ${error.code ?? error.message}`),
     );
-    const cancel = after(timeoutMs, () => answer(false, `did not answer within ${timeoutMs} ms`));
+    const cancel = after(clock, timeoutMs, () => answer(false, `did not respond within ${timeoutMs} ms`));
   });
 }

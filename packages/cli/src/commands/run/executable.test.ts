@@ -18,18 +18,18 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 describe("a command", () => {
   it.each([
     ["in PATH", "script", () => ({ path: `/nowhere:${folder}` })],
-    ["in one of the usual places when there is no PATH", "sh", () => ({})],
+    ["in the standard path if PATH is not set", "sh", () => ({})],
     ["by its path", "./script", () => ({ cwd: folder })],
-  ])("that is there %s", async (_name, command, where) => {
+  ])("that exists %s", async (_name, command, where) => {
     await checkExecutable(command, where());
   });
 
   it.each([
-    ["script", "/nowhere", 127, "Cannot run script: there is no program of that name in PATH"],
-    ["./absent", "", 127, "Cannot run ./absent: there is no such file"],
-    ["./plain", "", 126, "Cannot run ./plain: it is not executable; chmod +x ./plain makes it so"],
+    ["script", "/nowhere", 127, "Cannot run script: no directory in PATH has a program of this name"],
+    ["./absent", "", 127, "Cannot run ./absent: the file does not exist"],
+    ["./plain", "", 126, "Cannot run ./plain: it is not executable; run chmod +x ./plain"],
     ["./folder", "", 126, "Cannot run ./folder: it is a directory"],
-  ])("%s that cannot be run with PATH %j: exit code %i", async (command, path, exitCode, message) => {
+  ])("%s cannot be run with PATH %j: exit code %i", async (command, path, exitCode, message) => {
     await expect(checkExecutable(command, { path, cwd: folder })).rejects.toMatchObject({
       exitCode,
       message,
@@ -41,10 +41,10 @@ describe("a command", () => {
     await expect(checkExecutable("folder", { path: folder })).rejects.toMatchObject({ exitCode: 127 });
   });
 
-  it("in a directory that is not there", async () => {
+  it("in a directory that does not exist", async () => {
     await expect(checkExecutable("sh", { cwd: "/not/there" })).rejects.toMatchObject({
       exitCode: 2,
-      message: "Cannot run sh in /not/there: there is no such directory, see --cwd",
+      message: "Cannot run sh in /not/there: the directory does not exist; correct --cwd",
     });
   });
 });

@@ -1,13 +1,13 @@
 /**
- * Whether a command can be run, as far as that can be known before: a replica that could never do the work must not stand for
- * election. It does not see what the system finds out only when it starts it, such as a script whose interpreter is missing.
+ * Checks before the election that the command can be run, because a replica that cannot do the work must not become leader.
+ * It does not find what only starting the command would show, such as a script whose interpreter is missing.
  */
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, resolve } from "node:path";
 import { CliError } from "../../errors.ts";
 
-/** Where programs are looked for when PATH is not set. */
+/** The search path if PATH is not set. */
 const standardPath = "/usr/local/bin:/usr/bin:/bin";
 
 export async function checkExecutable(
@@ -15,21 +15,23 @@ export async function checkExecutable(
   { path, cwd = "." }: { readonly path?: string | undefined; readonly cwd?: string | undefined },
 ): Promise<void> {
   if ((await kind(cwd)) !== "directory") {
-    throw new CliError("USAGE", `Cannot run ${command} in ${cwd}: there is no such directory, see --cwd`);
+    throw new CliError(
+      "Usage",
+      `Cannot run ${command} in ${cwd}: the directory does not exist; correct --cwd`,
+    );
   }
   const isPath = command.includes("/");
   const folders = isPath ? [""] : (path ?? standardPath).split(delimiter);
   const found = await Promise.all(folders.map((folder) => kind(resolve(cwd, folder, command))));
   if (found.includes("executable")) return;
-  // In PATH a directory or a plain file of that name is passed over; named by its path it is what was meant.
+  // A search in PATH skips directories and files that are not executable. A path names exactly one file.
   const there = isPath ? found[0] : found.find((what) => what === "file");
   if (there === undefined) {
-    const where = isPath ? "there is no such file" : "there is no program of that name in PATH";
-    throw new CliError("NOT_FOUND", `Cannot run ${command}: ${where}`);
+    const where = isPath ? "the file does not exist" : "no directory in PATH has a program of this name";
+    throw new CliError("NotFound", `Cannot run ${command}: ${where}`);
   }
-  const why =
-    there === "directory" ? "it is a directory" : `it is not executable; chmod +x ${command} makes it so`;
-  throw new CliError("NOT_EXECUTABLE", `Cannot run ${command}: ${why}`);
+  const why = there === "directory" ? "it is a directory" : `it is not executable; run chmod +x ${command}`;
+  throw new CliError("NotExecutable", `Cannot run ${command}: ${why}`);
 }
 
 async function kind(file: string): Promise<"executable" | "file" | "directory" | undefined> {

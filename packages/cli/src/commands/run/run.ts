@@ -1,28 +1,30 @@
 /**
- * `tenure run`: an election, a supervisor and the signals, put together. What happens to the child is decided in
- * @tenure/supervisor, who leads in @tenure/election; here are the command line, the log and the exit code.
+ * `tenure run`: connects an election, a supervisor and signals. @tenure/supervisor decides what happens to the child, and
+ * @tenure/election decides who leads. This file has the command line, the log and the exit code.
  */
 import { systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
+import { createElection, electionProblems, identityFrom } from "../../candidate/create-election.ts";
+import { createTraffic, statusSourceOf, trafficProblems } from "../../candidate/create-traffic.ts";
+import { failureOf } from "../../candidate/failure.ts";
+import { logLeader } from "../../candidate/leader-log.ts";
+import { isShutdown } from "../../candidate/shutdown.ts";
+import { connect } from "../../cluster/connect.ts";
+import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
-import { connect, connectionProblems } from "../../shared/connection.ts";
-import { electionFrom, electionProblems, identityFrom } from "../../shared/election-from.ts";
-import { failureOf } from "../../shared/failure.ts";
-import { logLeader } from "../../shared/leader-log.ts";
-import { type Log, logProblems, openLog } from "../../shared/log.ts";
-import { refuse } from "../../shared/problems.ts";
-import { settle } from "../../shared/settings.ts";
-import { sourceFrom, trafficFrom, trafficProblems } from "../../shared/traffic-from.ts";
-import { type ChildOptions, childOptions } from "./check.ts";
+import { connectionProblems } from "../../settings/connection-options.ts";
+import { rejectProblems } from "../../settings/problems.ts";
+import { readSettings } from "../../settings/settings.ts";
+import type { RunFlags } from "./child-flags.ts";
+import { type ChildOptions, childOptions } from "./child-options.ts";
 import { checkExecutable } from "./executable.ts";
-import { logSupervisor } from "./log.ts";
-import type { RunFlags } from "./options.ts";
-import { type Signals, takeSignals } from "./signals.ts";
+import { listenToSignals, type Signals } from "./signals.ts";
+import { logSupervisor } from "./supervisor-log.ts";
 
 /**
- * After a suspension the watchdog kills the child, by both clocks, and each renewal compares them too: looking more often here
- * would only cost wake-ups.
+ * After a suspension of the machine the watchdog kills the child, and each renewal compares the clocks too. Checking more
+ * often here would only cost wake-ups.
  */
 const jumpCheckMs = 5_000;
 
@@ -32,10 +34,14 @@ interface Setup {
   readonly child: ChildOptions;
 }
 
-/** Runs until it is told to stop; resolves with the exit code. */
-export async function run(typed: readonly string[], declared: Command, platform: Platform): Promise<number> {
-  // From here on: a signal that comes while the cluster is looked for must not leave half of something behind.
-  const signals = takeSignals(platform);
+/** Runs the command on the leader until asked to stop. Resolves with the exit code. */
+export async function runCommand(
+  typed: readonly string[],
+  declared: Command,
+  platform: Platform,
+): Promise<number> {
+  // Before anything else, so that a signal during the setup ends it cleanly.
+  const signals = listenToSignals(platform);
   try {
     const setup = await check(typed, declared, platform);
     const log = await openLog(setup.flags, platform, 2);
@@ -45,25 +51,24 @@ export async function run(typed: readonly string[], declared: Command, platform:
       await log.close();
     }
   } catch (error) {
-    if (signals.shutdown.aborted && (error as { code?: string }).code === "Aborted") return 0;
+    if (isShutdown(signals.shutdown, error)) return 0;
     throw failureOf(error);
   } finally {
-    signals.forget();
+    signals.dispose();
   }
 }
 
 async function check(typed: readonly string[], declared: Command, platform: Platform): Promise<Setup> {
-  const { flags, problems } = await settle<RunFlags>(declared, platform);
+  const { flags, problems, nameOf } = await readSettings<RunFlags>(declared, platform);
   const command = typed.length > 0 ? typed : (flags.command ?? []);
   problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
   problems.push(...trafficProblems(flags, platform, { hasChild: true }));
   const child = childOptions(flags, platform, problems);
   if (command.length === 0) {
-    problems.push(
-      "there is no command: put it at the end, as in `tenure run --lease-lock-name x -- node worker.js`",
-    );
+    const fix = "put it at the end, as in `tenure run --lease-lock-name x -- node worker.js`";
+    problems.push({ field: "the command to run", rule: "must be given", fix });
   }
-  refuse(problems);
+  rejectProblems(problems, { nameOf });
   await checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
   return { flags, command, child };
 }
@@ -78,7 +83,7 @@ async function supervise(
   const connection = await connect(flags, platform, { signal: signals.shutdown, onWait });
   const name = flags.leaseLockName ?? "";
   const onError = (error: Error) => log.warn(error.message, { event: "traffic" });
-  const traffic = await trafficFrom({
+  const traffic = await createTraffic({
     flags,
     connection,
     platform,
@@ -87,7 +92,7 @@ async function supervise(
     onError,
   });
   const { gates, metrics } = traffic;
-  const election = electionFrom(flags, connection, platform, {
+  const election = createElection(flags, connection, platform, {
     onOverrun: "report",
     clock: { ...systemClock, jumpCheckMs },
     ...(metrics && { metrics }),
@@ -95,8 +100,8 @@ async function supervise(
   const electionName = `${connection.namespace}/${name}`;
   const [program = "", ...args] = command;
   const supervisor = new Supervisor({ ...child, election, electionName, command: program, args, gates });
-  const ends = [
-    logLeader(election, flags.logLeaderEvery, log, platform),
+  const stops = [
+    logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock),
     logSupervisor(supervisor, log),
     signals.connect(supervisor),
   ];
@@ -108,7 +113,7 @@ async function supervise(
     pid: platform.pid,
   });
   log.info(`${identity}: phase ${supervisor.phase}`, { event: "phase", phase: supervisor.phase });
-  const server = await traffic.serve(sourceFrom(election, supervisor));
+  const server = await traffic.serve(statusSourceOf(election, supervisor));
   try {
     await traffic.prepare();
     const { exitCode, killed, message } = await supervisor.run({ signal: signals.shutdown });
@@ -117,7 +122,7 @@ async function supervise(
     else log.warn(`${identity}: ${message}`, facts);
     return exitCode;
   } finally {
-    for (const end of ends) end();
+    for (const stop of stops) stop();
     await server?.close();
     connection.client.close();
   }

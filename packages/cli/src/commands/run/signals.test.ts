@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
 import { fakePlatform } from "../../testing/fake-platform.ts";
-import { takeSignals } from "./signals.ts";
+import { listenToSignals } from "./signals.ts";
 
 function started() {
   const platform = fakePlatform("", { home: "/" });
   const calls: string[] = [];
-  const signals = takeSignals(platform);
+  const signals = listenToSignals(platform);
   const supervisor = { hurry: () => calls.push("hurry"), forward: (signal: string) => calls.push(signal) };
   return { platform, signals, supervisor, calls };
 }
 
-it("the first asks to stop, every other one to hurry, whichever they are", () => {
+it("the first signal asks to stop, every further one to hurry", () => {
   const { platform, signals, supervisor, calls } = started();
   signals.connect(supervisor as never);
   platform.raise("SIGINT");
@@ -20,7 +20,7 @@ it("the first asks to stop, every other one to hurry, whichever they are", () =>
   expect(calls).toEqual(["hurry", "hurry"]);
 });
 
-it("passes on what is the child's", () => {
+it("forwards SIGHUP, SIGUSR1 and SIGUSR2", () => {
   const { platform, signals, supervisor, calls } = started();
   platform.raise("SIGHUP");
   const end = signals.connect(supervisor as never);
@@ -30,9 +30,9 @@ it("passes on what is the child's", () => {
   expect([signals.shutdown.aborted, calls]).toEqual([false, ["SIGHUP", "SIGUSR1", "SIGUSR2"]]);
 });
 
-it("forgets", () => {
+it("stops listening", () => {
   const { platform, signals } = started();
-  signals.forget();
+  signals.dispose();
   platform.raise("SIGTERM");
   expect(signals.shutdown.aborted).toBe(false);
 });

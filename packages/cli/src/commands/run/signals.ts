@@ -1,29 +1,26 @@
 /**
- * What signals mean to `tenure run`. The first SIGTERM or SIGINT asks to stop, in whatever phase; the next one does not wait
- * for the child any longer. SIGHUP, SIGUSR1 and SIGUSR2 are the child's.
+ * What signals mean to `tenure run`. The first SIGTERM or SIGINT asks it to stop, in every phase. The next one kills the child
+ * without waiting any longer. SIGHUP, SIGUSR1 and SIGUSR2 are forwarded to the child.
  */
+import { shutdownOn } from "@tenure/base";
 import type { Supervisor } from "@tenure/supervisor";
 import type { Platform } from "../../platform.ts";
+
+type Receiver = Pick<Supervisor, "forward" | "hurry">;
 
 export interface Signals {
   /** Aborts at the first signal that asks to stop. */
   readonly shutdown: AbortSignal;
-  /** From now on the supervisor is told. The result ends it. */
-  connect(supervisor: Pick<Supervisor, "forward" | "hurry">): () => void;
-  /** Signals do again what they do without us. */
-  forget(): void;
+  /** Passes further signals to the supervisor. The returned function stops that. */
+  connect(supervisor: Receiver): () => void;
+  /** Stops listening. The signals get their default action back. */
+  dispose(): void;
 }
 
-export function takeSignals(platform: Platform): Signals {
-  const shutdown = new AbortController();
-  let supervisor: Pick<Supervisor, "forward" | "hurry"> | undefined;
-  const stops = (["SIGTERM", "SIGINT"] as const).map((signal) =>
-    platform.onSignal(signal, () => {
-      if (shutdown.signal.aborted) supervisor?.hurry();
-      else shutdown.abort();
-    }),
-  );
-  const passed = (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const).map((signal) =>
+export function listenToSignals(platform: Platform): Signals {
+  let supervisor: Receiver | undefined;
+  const shutdown = shutdownOn(platform, () => supervisor?.hurry());
+  const cleanups = (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const).map((signal) =>
     platform.onSignal(signal, () => supervisor?.forward(signal)),
   );
   return {
@@ -34,8 +31,9 @@ export function takeSignals(platform: Platform): Signals {
         supervisor = undefined;
       };
     },
-    forget() {
-      for (const end of [...stops, ...passed]) end();
+    dispose() {
+      shutdown.dispose();
+      for (const cleanup of cleanups) cleanup();
     },
   };
 }

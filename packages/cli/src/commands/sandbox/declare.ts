@@ -1,10 +1,8 @@
-/**
- * `tenure sandbox` and what is below it: names, options and help. The work is in the modules that the actions load.
- */
+/** `tenure sandbox` and its subcommands: names, options and help. Their actions load the modules that do the work. */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
 
-/** Not 6443, which a real cluster on this machine may have. */
+/** Not 6443, which a real cluster on this machine may use. */
 const defaultPort = 16443;
 
 export interface SandboxFlags {
@@ -21,23 +19,29 @@ export interface SandboxFlags {
 export function declareSandbox(program: Command, platform: Platform): void {
   const sandbox = program
     .command("sandbox")
-    .description("Run a Kubernetes API in this process: no cluster needed to try, develop or test")
+    .description("Run a Kubernetes API server in this process, to try, develop and test without a cluster")
     .option("--port <number>", "port to listen on; 0 picks a free one", portNumber, defaultPort)
     .option(
       "--host <address>",
-      "address to listen on; other than loopback lets other machines in",
+      "address to listen on; any address other than loopback is open to other machines",
       "127.0.0.1",
     )
-    .option("--host-name <name...>", "more names or addresses that the certificate is valid for")
-    .option("--data-dir <directory>", "keep everything there across restarts (default: in memory only)")
+    .option("--host-name <name...>", "further names or addresses for the certificate")
+    .option(
+      "--data-dir <directory>",
+      "directory to keep the data in across restarts (default: in memory only)",
+    )
     .option(
       "--kubeconfig-out <file>",
-      `write the administrator's kubeconfig there (default: ${defaultKubeconfigPath(platform)})`,
+      `where to write the administrator's kubeconfig (default: ${defaultKubeconfigPath(platform)})`,
     )
-    .option("--anonymous", "let requests without a token do everything")
-    .option("--no-tls", "plain HTTP instead of HTTPS")
+    .option("--anonymous", "allow every request without a token")
+    .option("--no-tls", "serve plain HTTP instead of HTTPS")
     .addOption(
-      new Option("--log-format <format>", "text on a terminal, json otherwise").choices(["text", "json"]),
+      new Option("--log-format <format>", "output format (default: text on a terminal, else json)").choices([
+        "text",
+        "json",
+      ]),
     )
     .addHelpText(
       "after",
@@ -46,11 +50,11 @@ Examples:
   tenure sandbox                                  # in one terminal
   export KUBECONFIG=~/.tenure/sandbox.kubeconfig  # in another
   kubectl get leases -A -w
-  tenure sandbox --port 0 --data-dir ./data       # a free port, and the data survives a restart
+  tenure sandbox --port 0 --data-dir ./data       # a free port, and data that survives a restart
   tenure sandbox faults add latency=500 --verb update --resource leases
 
-It answers as kube-apiserver does, and has no controllers, scheduler or nodes: a Deployment is stored and runs nothing.
-Ctrl-C stops it.`,
+It responds like kube-apiserver, but has no controllers, scheduler or nodes: it stores a Deployment, but runs no pods.
+Press Ctrl-C to stop it.`,
     )
     .action(async (flags: SandboxFlags) => {
       const { runSandbox } = await import("./serve.ts");
@@ -62,18 +66,18 @@ Ctrl-C stops it.`,
 function declareFaults(sandbox: Command, platform: Platform): void {
   const faults = sandbox
     .command("faults")
-    .description("Break a running sandbox on purpose: slow it, cut it, make it refuse")
+    .description("Inject faults into a running sandbox: latency, dropped connections, errors")
     .addHelpText(
       "after",
       `
 Effects:
-  latency=MS        answer later
-  hang              never answer
-  drop              close the connection, do nothing
-  lose-answer       do it, then close the connection instead of answering
-  status=CODE       refuse with 409, 429, 500 or 503; status=429,retry-after=5 says when to come again
-  stall-watch       watches stay open and silent until the fault is removed
-  cut-watch         close watches, those that are open and new ones
+  latency=MS        delay the response
+  hang              never respond
+  drop              close the connection without processing the request
+  lose-answer       process the request, then close the connection instead of responding
+  status=CODE       fail with 409, 429, 500 or 503; status=429,retry-after=5 adds a Retry-After header
+  stall-watch       watches stay open but silent until the fault is removed
+  cut-watch         close open watches and new ones
 
 Examples:
   tenure sandbox faults add latency=2000 --verb update --resource leases --client pod-1
@@ -84,35 +88,38 @@ Examples:
   const kubeconfig = () =>
     new Option(
       "--kubeconfig <file>",
-      "of the sandbox (default: $KUBECONFIG, then the one that tenure sandbox writes)",
+      "kubeconfig of the sandbox (default: $KUBECONFIG, else the file that tenure sandbox writes)",
     );
   const load = () => import("./faults.ts");
 
   faults
     .command("add")
-    .description("Add a fault, and print its number")
-    .addArgument(new Argument("<effect>", "see tenure sandbox faults --help"))
+    .description("Add a fault and print its number")
+    .addArgument(new Argument("<effect>", "effect of the fault; see tenure sandbox faults --help"))
     .option(
       "--verb <verb>",
-      "get, list, watch, create, update, patch, delete, deletecollection (default: all)",
+      "only requests with this verb: get, list, watch, create, update, patch, delete, deletecollection (default: all)",
     )
-    .option("--resource <plural>", "e.g. leases, or pods/status (default: all)")
-    .option("--namespace <namespace>", "(default: all)")
-    .option("--name <name>", "of the object (default: all)")
-    .option("--client <text>", "part of the user's name or of the User-Agent (default: all)")
-    .option("--times <number>", "remove the fault after it struck so often", Number)
-    .option("--probability <number>", "how likely it strikes, from 0 to 1", Number)
+    .option(
+      "--resource <plural>",
+      "only requests for this resource, such as leases or pods/status (default: all)",
+    )
+    .option("--namespace <namespace>", "only requests in this namespace (default: all)")
+    .option("--name <name>", "only requests for the object with this name (default: all)")
+    .option("--client <text>", "only requests whose user name or User-Agent contains this (default: all)")
+    .option("--times <number>", "remove the fault after this many requests", Number)
+    .option("--probability <number>", "probability that a request is affected, from 0 to 1", Number)
     .addOption(kubeconfig())
     .action(async (effect, flags) => (await load()).addFault(effect, flags, platform));
   faults
     .command("list")
-    .description("Print the faults, one JSON object a line")
+    .description("Print all faults, one JSON object per line")
     .addOption(kubeconfig())
     .action(async (flags) => (await load()).listFaults(flags, platform));
   faults
     .command("remove")
     .description("Remove one fault")
-    .argument("<number>", "as add printed it", Number)
+    .argument("<number>", "number of the fault, as printed by add", Number)
     .addOption(kubeconfig())
     .action(async (id, flags) => (await load()).removeFault(id, flags, platform));
   faults
@@ -122,12 +129,12 @@ Examples:
     .action(async (flags) => (await load()).clearFaults(flags, platform));
   faults
     .command("compact")
-    .description("Forget the history of changes: watches from an older revision get 410")
+    .description("Drop the history of changes, so that watches from an older revision fail with 410")
     .addOption(kubeconfig())
     .action(async (flags) => (await load()).compact(flags, platform));
   faults
     .command("restart")
-    .description("Cut all connections and start again: same port, same data")
+    .description("Close all connections and restart with the same port and data")
     .addOption(kubeconfig())
     .action(async (flags) => (await load()).restart(flags, platform));
 }
@@ -135,6 +142,6 @@ Examples:
 function portNumber(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65535)
-    throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
+    throw new InvalidArgumentError("Allowed: a whole number from 0 to 65535.");
   return port;
 }

@@ -1,4 +1,4 @@
-/** `tenure sandbox faults …`: talks to a running sandbox. */
+/** `tenure sandbox faults`: controls a running sandbox. */
 import { readFile } from "node:fs/promises";
 import {
   connectSandbox,
@@ -36,7 +36,7 @@ export async function listFaults(flags: Flags, platform: Platform): Promise<void
 export async function removeFault(id: number, flags: Flags, platform: Platform): Promise<void> {
   const removed = await control(flags, platform, (sandbox) => sandbox.removeFault(id));
   if (!removed)
-    throw new CliError("FAILED", `There is no fault ${id}: tenure sandbox faults list shows those there are`);
+    throw new CliError("Failed", `There is no fault ${id}: list them with tenure sandbox faults list`);
 }
 
 export async function clearFaults(flags: Flags, platform: Platform): Promise<void> {
@@ -45,7 +45,7 @@ export async function clearFaults(flags: Flags, platform: Platform): Promise<voi
 
 export async function compact(flags: Flags, platform: Platform): Promise<void> {
   const revision = await control(flags, platform, (sandbox) => sandbox.compact());
-  platform.out(`Watches can resume from revision ${revision} on.\n`);
+  platform.out(`Watches can resume from revision ${revision} or later.\n`);
 }
 
 export async function restart(flags: Flags, platform: Platform): Promise<void> {
@@ -62,26 +62,22 @@ async function control<T>(
   try {
     text = await readFile(path, "utf8");
   } catch (cause) {
-    const way = "start one with `tenure sandbox`, or say with --kubeconfig where its kubeconfig is";
-    throw new CliError(
-      "FAILED",
-      `Cannot find a sandbox as there is no readable kubeconfig at ${path}: ${way}`,
-      { cause },
-    );
+    const fix = "start one with `tenure sandbox`, or pass its kubeconfig with --kubeconfig";
+    throw new CliError("Failed", `Cannot find a sandbox: ${path} is not readable; ${fix}`, { cause });
   }
   try {
     return await action(await connectSandbox(text));
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    throw new CliError(error.code === "INVALID_OPTION" ? "USAGE" : "FAILED", error.message, { cause: error });
+    throw new CliError(error.code === "INVALID_OPTION" ? "Usage" : "Failed", error.message, { cause: error });
   }
 }
 
-const words = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
+const plainEffects = ["hang", "drop", "lose-answer", "stall-watch", "cut-watch"];
 
 /** `hang`, `latency=200`, `status=429,retry-after=5` */
 function parseEffect(text: string): FaultEffect {
-  if (words.includes(text)) return text as FaultEffect;
+  if (plainEffects.includes(text)) return text as FaultEffect;
   const latency = /^latency=(\d+(?:\.\d+)?)(?:ms)?$/.exec(text);
   if (latency) return { latencyMs: Number(latency[1]) };
   const status = /^status=(409|429|500|503)(?:,retry-after=(\d+))?$/.exec(text);
@@ -89,6 +85,6 @@ function parseEffect(text: string): FaultEffect {
     const code = Number(status[1]) as 409 | 429 | 500 | 503;
     return status[2] ? { status: code, retryAfterSeconds: Number(status[2]) } : { status: code };
   }
-  const known = [...words, "latency=MS", "status=409|429|500|503"].join(", ");
-  throw new CliError("USAGE", `There is no effect ${JSON.stringify(text)}: use one of ${known}`);
+  const known = [...plainEffects, "latency=MS", "status=409|429|500|503"].join(", ");
+  throw new CliError("Usage", `The effect must be one of ${known}, but is ${JSON.stringify(text)}`);
 }

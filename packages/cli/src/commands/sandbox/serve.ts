@@ -1,20 +1,30 @@
-/** Runs a sandbox until it is told to stop. */
+/** Runs a sandbox until a signal stops it. */
+import { messageOf, type SignalSource } from "@tenure/base";
 import { SandboxError, startSandbox } from "@tenure/sandbox";
 import { CliError } from "../../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
+import { firstSignal, onceAborted } from "../../signals.ts";
 import type { SandboxFlags } from "./declare.ts";
 
 export async function runSandbox(flags: SandboxFlags, platform: Platform): Promise<void> {
-  const stop = platform.stopSignal();
+  let received: NodeJS.Signals | undefined;
+  const source: SignalSource = {
+    onSignal: (signal, listener) =>
+      platform.onSignal(signal, () => {
+        received ??= signal;
+        listener();
+      }),
+  };
+  const shutdown = firstSignal(source);
   const sandbox = await start(flags);
   const kubeconfig = flags.kubeconfigOut ?? defaultKubeconfigPath(platform);
   try {
     await sandbox.writeKubeconfig(kubeconfig);
   } catch (error) {
     await sandbox.close();
-    const why = (error as Error).message;
+    const why = messageOf(error);
     throw new CliError(
-      "FAILED",
+      "Failed",
       `Cannot write the kubeconfig to ${kubeconfig}: ${why}; choose another file with --kubeconfig-out`,
     );
   }
@@ -22,9 +32,9 @@ export async function runSandbox(flags: SandboxFlags, platform: Platform): Promi
   if (json)
     platform.out(`${JSON.stringify({ event: "ready", url: sandbox.url, kubeconfig, pid: platform.pid })}\n`);
   else platform.out(banner(sandbox.url, kubeconfig, flags));
-  const signal = await stop;
+  await onceAborted(shutdown.signal);
   await sandbox.close();
-  if (json) platform.out(`${JSON.stringify({ event: "stopped", signal })}\n`);
+  if (json) platform.out(`${JSON.stringify({ event: "stopped", signal: received })}\n`);
 }
 
 async function start(flags: SandboxFlags) {
@@ -40,14 +50,14 @@ async function start(flags: SandboxFlags) {
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     throw new CliError(
-      error.code === "INVALID_OPTION" ? "USAGE" : "FAILED",
-      `${error.message}${wayOut(error)}`,
+      error.code === "INVALID_OPTION" ? "Usage" : "Failed",
+      `${error.message}${fixFor(error)}`,
       { cause: error },
     );
   }
 }
 
-function wayOut({ code }: SandboxError): string {
+function fixFor({ code }: SandboxError): string {
   if (code === "CANNOT_LISTEN") return ", with --port or --host";
   return code === "DATA_DIR" ? ", with --data-dir" : "";
 }
@@ -59,8 +69,8 @@ function banner(url: string, kubeconfig: string, { dataDir, anonymous }: Sandbox
     export KUBECONFIG=${kubeconfig}
     kubectl get leases -A -w
 
-  Data: ${dataDir ?? "in memory, gone when it stops"}${anonymous ? "\n  Requests without a token may do everything." : ""}
-  Ctrl-C stops it.
+  Data: ${dataDir ?? "in memory, lost when it stops"}${anonymous ? "\n  Every request without a token is allowed." : ""}
+  Press Ctrl-C to stop it.
 
 `;
 }

@@ -1,10 +1,12 @@
+import { describeProblems, type Problem } from "@tenure/base";
 import { expect, it } from "vitest";
-import { inNewWords } from "./classic-flags.ts";
+import { flagOf } from "../../settings/problems.ts";
+import { withCurrentNames } from "./classic-flags.ts";
 
 const handoverDelay = "2s";
 
-it("the flags of leader-elector, in new words", () => {
-  const problems: string[] = [];
+it("translates the flags of leader-elector", () => {
+  const problems: Problem[] = [];
   const flags = {
     election: "web",
     electionNamespace: "prod",
@@ -12,7 +14,7 @@ it("the flags of leader-elector, in new words", () => {
     ttl: "10s",
     handoverDelay,
   };
-  expect(inNewWords(flags, problems)).toMatchObject({
+  expect(withCurrentNames(flags, problems)).toMatchObject({
     leaseLockName: "web",
     namespace: "prod",
     status: "0.0.0.0:4040",
@@ -23,17 +25,19 @@ it("the flags of leader-elector, in new words", () => {
   expect(problems).toEqual([]);
 });
 
-it("what is said in new words stays, and is served within the pod if nothing else is said", () => {
+it("keeps the current flags, and listens only within the pod by default", () => {
   const flags = { leaseLockName: "web", ttl: "10s", renewDeadline: "8s", handoverDelay };
-  expect(inNewWords(flags, [])).toMatchObject({
+  expect(withCurrentNames(flags, [])).toMatchObject({
     leaseLockName: "web",
     renewDeadline: "8s",
     status: "127.0.0.1:4040",
   });
 });
 
-it("both words must say the same", () => {
-  const problems: string[] = [];
-  inNewWords({ http: ":1", status: ":2", ttl: "10s", leaseDuration: "10s", handoverDelay }, problems);
-  expect(problems).toEqual(['--http and --status are the same and must not differ: ":1", ":2"']);
+it("rejects an old and a current flag that differ", () => {
+  const problems: Problem[] = [];
+  withCurrentNames({ http: ":1", status: ":2", ttl: "10s", leaseDuration: "10s", handoverDelay }, problems);
+  expect(describeProblems(problems, flagOf)).toEqual([
+    '--http must equal --status, which means the same (":2"), but is ":1"',
+  ]);
 });

@@ -1,26 +1,24 @@
-/** The flags of the leader-elector sidecar of old, in the words of this one. */
-import { formatDuration, parseDuration } from "@tenure/base";
+/** Translates the flags of the old leader-elector sidecar into the current ones. */
+import { formatDuration, type Problem, parseDuration } from "@tenure/base";
+import { differentProblem } from "../../settings/settings.ts";
 import { defaultStatus, type SidecarFlags } from "./declare.ts";
 
-const aliases = [
-  ["election", "leaseLockName", "--election and --lease-lock-name"],
-  ["electionNamespace", "namespace", "--election-namespace and --lease-lock-namespace"],
-  ["http", "status", "--http and --status"],
-  ["ttl", "leaseDuration", "--ttl and --lease-duration"],
+const currentNames = [
+  ["election", "leaseLockName"],
+  ["electionNamespace", "namespace"],
+  ["http", "status"],
+  ["ttl", "leaseDuration"],
 ] as const;
 
-/** The flags as if the new words had been used; what contradicts itself is a problem. */
-export function inNewWords(flags: SidecarFlags, problems: string[]): SidecarFlags {
+/** The flags under their current names. Two names for one setting with different values are a problem. */
+export function withCurrentNames(flags: SidecarFlags, problems: Problem[]): SidecarFlags {
   const result: SidecarFlags = { ...flags };
-  for (const [old, name, both] of aliases) {
+  for (const [old, current] of currentNames) {
     const value = flags[old];
     if (value === undefined) continue;
-    const other = flags[name];
-    if (other !== undefined && other !== value)
-      problems.push(
-        `${both} are the same and must not differ: ${JSON.stringify(value)}, ${JSON.stringify(other)}`,
-      );
-    result[name] = value;
+    const other = flags[current];
+    if (other !== undefined && other !== value) problems.push(differentProblem(old, current, value, other));
+    result[current] = value;
   }
   result.status ??= defaultStatus;
   const ttlMs = parseDuration(flags.ttl);

@@ -1,12 +1,11 @@
-// `tenure sidecar`: names, options and help. The work is in the modules that the action loads.
-
+/** `tenure sidecar`: name, options and help. Its action loads the modules that do the work. */
 import { type Command, Option } from "commander";
+import { addLogOptions, type LogFlags } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
-import { addConnectionOptions, type ConnectionFlags } from "../../shared/connection.ts";
-import { addElectionOptions, type ElectionFlags } from "../../shared/election-options.ts";
-import { addLogOptions, type LogFlags } from "../../shared/log.ts";
-import { addConfigOption, exitCodesHelp, settingsHelp } from "../../shared/settings.ts";
-import { addTrafficOptions, type TrafficFlags } from "../../shared/traffic-options.ts";
+import { addConnectionOptions, type ConnectionFlags } from "../../settings/connection-options.ts";
+import { addElectionOptions, type ElectionFlags } from "../../settings/election-options.ts";
+import { addConfigOption, exitCodesHelp, settingsHelp } from "../../settings/settings.ts";
+import { addTrafficOptions, type TrafficFlags } from "../../settings/traffic-options.ts";
 
 export interface SidecarFlags extends ConnectionFlags, ElectionFlags, LogFlags, TrafficFlags {
   handoverDelay: string;
@@ -18,18 +17,18 @@ export interface SidecarFlags extends ConnectionFlags, ElectionFlags, LogFlags, 
   ttl?: string;
 }
 
-/** Where the sidecar of old is asked, and only from within the pod. */
+/** The address of the old leader-elector sidecar, restricted to the pod. */
 export const defaultStatus = "127.0.0.1:4040";
 
 export function declareSidecar(program: Command, platform: Platform): void {
   const command = program
     .command("sidecar")
-    .description("Take part in an election for an application that asks over HTTP whether it leads");
+    .description("Take part in an election for an application, which asks over HTTP whether it leads");
   addElectionOptions(command);
   command.addOption(
     new Option(
       "--handover-delay <duration>",
-      "how long the application has, from being told that it leads no more until another one may",
+      "how long the application has to stop, after it is told to and before another replica may lead",
     )
       .default("2s")
       .helpGroup("Election:"),
@@ -40,39 +39,42 @@ export function declareSidecar(program: Command, platform: Platform): void {
   addConfigOption(command);
   command
     .addOption(
-      new Option("--follow-file <path>", "no election: --ready-file while the file names this pod").helpGroup(
-        "By hand:",
-      ),
+      new Option(
+        "--follow-file <path>",
+        "no election: keep --ready-file while this file names this pod",
+      ).helpGroup("Manual routing:"),
     )
     .addOption(
       new Option(
         "--follow-configmap <name>",
-        "no election: likewise for a ConfigMap's key leader (or name/key)",
-      ).helpGroup("By hand:"),
+        "the same for the key leader of a ConfigMap; name/key for another key",
+      ).helpGroup("Manual routing:"),
     )
-    .addOption(new Option("--election <name>", "--lease-lock-name, as leader-elector called it").hideHelp())
-    .addOption(new Option("--election-namespace <namespace>", "--lease-lock-namespace, likewise").hideHelp())
-    .addOption(new Option("--http <address>", "--status, likewise").hideHelp())
+    .addOption(new Option("--election <name>", "old name of --lease-lock-name").hideHelp())
+    .addOption(
+      new Option("--election-namespace <namespace>", "old name of --lease-lock-namespace").hideHelp(),
+    )
+    .addOption(new Option("--http <address>", "old name of --status").hideHelp())
     .addOption(
       new Option(
         "--ttl <duration>",
-        "--lease-duration, with half and a quarter for the other two",
+        "old name of --lease-duration; the renew deadline is half of it, the retry period a quarter",
       ).hideHelp(),
     )
-    .addOption(new Option("--use-cluster-credentials", "what it does anyway in a pod").hideHelp())
+    .addOption(new Option("--use-cluster-credentials", "no effect: in a pod this is the default").hideHelp())
     .addHelpText(
       "after",
       `
-The application asks, from within the pod (--status is ${defaultStatus} if it is not given):
+The application asks from within the pod (the default of --status is ${defaultStatus}):
   GET /leader   {"name":"pod-1","isLeader":true,"token":"4711","leaseSecondsLeft":12.9,…}
-  GET /events   the same, pushed at every change (server-sent events)
-It may work while isLeader is true and for leaseSecondsLeft after it last heard so; what it writes it fences with token. A
-sidecar cannot stop an application that does not listen: tenure run can.
+  GET /events   the same, sent at every change (server-sent events)
+It may work while isLeader is true, for at most leaseSecondsLeft after it last received that. It must fence its writes with
+the token. A sidecar cannot stop an application that does not listen; tenure run can.
 
 Examples:
   tenure sidecar --lease-lock-name billing
-  tenure sidecar --lease-lock-name billing --status :8080 --label   # and only the leader gets traffic
-  tenure sidecar --election=billing --http=0.0.0.0:4040             # as the leader-elector sidecar was called
+  tenure sidecar --lease-lock-name billing --status :8080 --label   # only the leader gets traffic
+  tenure sidecar --election=billing --http=0.0.0.0:4040             # flags of the old leader-elector sidecar
   tenure sidecar --follow-file /config/leader --ready-file /tmp/ready   # a person names the pod in a mounted ConfigMap
 
 ${exitCodesHelp}

@@ -1,4 +1,5 @@
-/** The manual way: a person names the pod that is to be reached, and this one says by its ready file whether it is it. */
+/** Manual routing: a person names the pod that receives traffic, and this pod keeps its ready file while it is named. */
+import type { Problem } from "@tenure/base";
 import {
   type FollowOptions,
   followConfigMap,
@@ -7,38 +8,41 @@ import {
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
+import { identityFrom } from "../../candidate/create-election.ts";
+import { connect } from "../../cluster/connect.ts";
 import { CliError } from "../../errors.ts";
+import type { Log } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
-import { connect } from "../../shared/connection.ts";
-import { identityFrom } from "../../shared/election-from.ts";
-import type { Log } from "../../shared/log.ts";
+import { exclusive } from "../../settings/problems.ts";
 import type { SidecarFlags } from "./declare.ts";
 
-export function followProblems(flags: SidecarFlags, platform: Platform): string[] {
-  const problems: string[] = [];
-  const how = flags.followFile === undefined ? "--follow-configmap" : "--follow-file";
+export function followProblems(flags: SidecarFlags, platform: Platform): Problem[] {
+  const problems: Problem[] = [];
+  const field = flags.followFile === undefined ? "followConfigmap" : "followFile";
   if (flags.followFile !== undefined && flags.followConfigmap !== undefined)
-    problems.push("--follow-file and --follow-configmap exclude each other: leave one of them out");
-  if (flags.readyFile === undefined)
-    problems.push(`${how} needs --ready-file, the file that is there while this pod is named`);
-  if (identityFrom(flags, platform) === undefined)
-    problems.push(
-      `${how} needs to know this pod: set POD_NAME by the downward API (metadata.name), or pass --id`,
-    );
-  const { leaseLockName, election, label, service, leaderConfigmap, status, http } = flags;
-  for (const [flag, value] of Object.entries({
-    "--lease-lock-name": leaseLockName,
-    "--election": election,
-    "--label": label,
-    "--service": service,
-    "--leader-configmap": leaderConfigmap,
-    "--status": status,
-    "--http": http,
-  })) {
-    if (value !== undefined) problems.push(`${flag} is for an election, and with ${how} there is none`);
+    problems.push(exclusive("followFile", "followConfigmap"));
+  if (flags.readyFile === undefined) problems.push({ field, rule: "requires {readyFile}" });
+  if (identityFrom(flags, platform) === undefined) {
+    const fix = "set POD_NAME with the downward API (fieldRef metadata.name), or pass {id}";
+    problems.push({ field, rule: "requires the name of this pod", fix });
+  }
+  for (const other of electionOnly) {
+    if (flags[other] !== undefined)
+      problems.push({ field: other, rule: `has no effect with {${field}}, because there is no election` });
   }
   return problems;
 }
+
+/** Flags that have no meaning without an election. */
+const electionOnly = [
+  "leaseLockName",
+  "election",
+  "label",
+  "service",
+  "leaderConfigmap",
+  "status",
+  "http",
+] as const;
 
 export async function follow(
   flags: SidecarFlags,
@@ -55,7 +59,7 @@ export async function follow(
     onError,
     readyFile: file,
     onChange: ({ leader, isNamed }) =>
-      log.info(`${pod}: ${leader ?? "nobody"} is named${isNamed ? ", which is this pod" : ""}`, {
+      log.info(`${pod}: ${leader ?? "no pod"} is named${isNamed ? ", which is this pod" : ""}`, {
         event: "named",
         identity: pod,
         leader: leader ?? null,
@@ -83,6 +87,6 @@ async function openReadyFile(
     await file.prepare();
     return file;
   } catch (error) {
-    throw error instanceof TrafficError ? new CliError("FAILED", error.message, { cause: error }) : error;
+    throw error instanceof TrafficError ? new CliError("Failed", error.message, { cause: error }) : error;
   }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { run } from "../../run.ts";
+import { runCommandLine } from "../../command-line.ts";
 import { type FakeOptions, type FakePlatform, fakePlatform } from "../../testing/fake-platform.ts";
 
 let sandbox: Sandbox;
@@ -34,15 +34,15 @@ afterEach(async () => {
 
 interface Sidecar extends FakePlatform {
   readonly ended: Promise<number>;
-  /** Where it is to be asked. */
+  /** The URL of its status server. */
   url(): Promise<string>;
   status(): Promise<Record<string, unknown>>;
 }
 
-/** Asks on a free port, and gives the application no time, unless the flags say otherwise. */
+/** Starts a sidecar with these flags. */
 function start(flags: string, options: Partial<FakeOptions> = {}): Sidecar {
   const platform = fakePlatform(`sidecar --kubeconfig ${kubeconfig} ${flags}`, { home, ...options });
-  const ended = run(platform);
+  const ended = runCommandLine(platform);
   const url = async () => {
     await Promise.race([expect.poll(() => platform.printed).toContain('"event":"started"'), ended]);
     const line = platform.printed.split("\n").find((each) => each.includes('"event":"started"'));
@@ -62,7 +62,7 @@ const leads = (sidecar: Sidecar) =>
   expect.poll(async () => (await sidecar.status()).isLeader, { timeout: 10_000 }).toBe(true);
 
 describe("an application that asks", () => {
-  it("learns who leads, and that it does after the other one has gone", async () => {
+  it("learns who leads, and that it leads after the other one has stopped", async () => {
     const name = newName();
     const a = start(`--lease-lock-name ${name} --id a ${quick}`);
     await leads(a);
@@ -75,7 +75,7 @@ describe("an application that asks", () => {
     expect(await b.status()).toMatchObject({ name: "b", token: expect.stringMatching(/^\d+$/) });
   });
 
-  it("is told to stop first, and has its time until another one leads", async () => {
+  it("is told to stop first, and has the handover delay before another one leads", async () => {
     const name = newName();
     const a = start(`--lease-lock-name ${name} --id a --status 127.0.0.1:0 --handover-delay 1s`);
     await leads(a);
@@ -89,7 +89,7 @@ describe("an application that asks", () => {
     expect(performance.now() - askedMs).toBeGreaterThan(990);
   });
 
-  it("gets metrics, health and readiness as well, and may not step down without a token", async () => {
+  it("also gets metrics, health and readiness, and needs a token to step down", async () => {
     const token = join(home, "token");
     await writeFile(token, "secret\n");
     const flags = `${quick} --status-ready leader --status-token-file ${token} --cooldown 60s`;
@@ -106,10 +106,10 @@ describe("an application that asks", () => {
     expect((await stepDown("Bearer wrong")).status).toBe(401);
     expect((await stepDown("Bearer secret")).status).toBe(202);
     await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503);
-    expect(a.printed).toContain("gave leadership up (step-down)");
+    expect(a.printed).toContain("gave up leadership (step-down)");
   });
 
-  it("of old: --election and --http, and a name in the answer", async () => {
+  it("of the old leader-elector: --election and --http, and a name in the response", async () => {
     const name = newName();
     const a = start(
       `--election=${name} --election-namespace=default --http=127.0.0.1:0 --ttl=10s --use-cluster-credentials --id=a --handover-delay=0s`,
@@ -123,7 +123,7 @@ describe("an application that asks", () => {
 });
 
 describe("traffic", () => {
-  it("follows the leader by label and ready file, and is gone before the lease is", async () => {
+  it("follows the leader by label and ready file, and is removed before the lease is released", async () => {
     const name = newName();
     const post = (path: string, body: object) => client.request({ method: "POST", path, body });
     const pods = "/api/v1/namespaces/default/pods";
@@ -156,14 +156,14 @@ describe("traffic", () => {
     expect(existsSync(ready("p-2"))).toBe(false);
   });
 
-  it("that could never be is refused before the election, with exit code 1", async () => {
+  it("that cannot work fails before the election, with exit code 1", async () => {
     const none = start(`--lease-lock-name ${newName()} --id nobody --label ${quick}`);
     expect(await none.ended).toBe(1);
     expect(none.complained).toContain("error: Cannot label pod default/nobody: the pod does not exist.");
   });
 });
 
-describe("named by hand", () => {
+describe("manual routing", () => {
   it("a file that names this pod makes it ready", async () => {
     const file = join(home, "leader");
     const ready = join(home, "by-hand.ready");
@@ -178,12 +178,12 @@ describe("named by hand", () => {
     expect(existsSync(ready)).toBe(false);
   });
 
-  it("and so does a ConfigMap, at once", async () => {
+  it("a ConfigMap that names this pod makes it ready at once", async () => {
     const ready = join(home, "by-map.ready");
     const sidecar = start(`--follow-configmap named/chosen --ready-file ${ready}`, {
       env: { POD_NAME: "p-1", NAMESPACE: "default" },
     });
-    await expect.poll(() => sidecar.printed).toContain("nobody is named");
+    await expect.poll(() => sidecar.printed).toContain("no pod is named");
     const path = "/api/v1/namespaces/default/configmaps";
     await client.request({
       method: "POST",
@@ -196,36 +196,39 @@ describe("named by hand", () => {
   });
 });
 
-describe("what is wrong is said at once, with exit code 2", () => {
+describe("problems are reported at once, with exit code 2", () => {
   it.each([
-    ["--id a", "--lease-lock-name must be given"],
+    ["--id a", "--lease-lock-name must be set"],
     [
       "--election x --lease-lock-name y --id a",
-      '--election and --lease-lock-name are the same and must not differ: "x", "y"',
+      '--election must equal --lease-lock-name, which means the same ("y"), but is "x"',
     ],
     [
       "--election x --id a --status 4040",
-      "--status must be :PORT, HOST:PORT or unix:PATH; write :4040 for every interface",
+      '--status must be :PORT, HOST:PORT or unix:PATH, but is "4040"; write :4040 for every interface',
     ],
-    ["--election x --id a --status-ready child-ready", "needs a child, and a sidecar has none"],
-    ["--election x --id a --service web", "--service needs the address of this pod: set POD_IP"],
-    ["--election x --id a --port 80", "--port needs --service"],
+    ["--election x --id a --status-ready child-ready", "because a sidecar has no child"],
+    ["--election x --id a --service web", "--service requires the address of this pod; set POD_IP"],
+    ["--election x --id a --port 80", "--port requires --service"],
     [
       "--election x --id a --service web --address 10.0.0.1 --port http:80",
-      '--port must be a number, or name=number,name=number: "http:80"',
+      '--port must be a port, or name=port,name=port, but is "http:80"',
     ],
     ["--election x --id a --handover-delay 5", "--handover-delay must be a duration"],
-    ["--follow-file /x --election x", "--follow-file needs --ready-file"],
-    ["--follow-file /x --election x", "--election is for an election, and with --follow-file there is none"],
-    ["--follow-file /x --follow-configmap y", "exclude each other"],
+    ["--follow-file /x --election x", "--follow-file requires --ready-file"],
+    [
+      "--follow-file /x --election x",
+      "--election has no effect with --follow-file, because there is no election",
+    ],
+    ["--follow-file /x --follow-configmap y", "--follow-file cannot be combined with --follow-configmap"],
   ])("%s", async (flags, complaint) => {
-    const refused = start(flags);
-    expect(await refused.ended).toBe(2);
-    expect(refused.complained).toContain(complaint);
-    expect(refused.complained).not.toContain("    at ");
+    const rejected = start(flags);
+    expect(await rejected.ended).toBe(2);
+    expect(rejected.complained).toContain(complaint);
+    expect(rejected.complained).not.toContain("    at ");
   });
 
-  it("an address that is taken ends with 1", async () => {
+  it("an address in use exits with 1", async () => {
     const first = start(`--election ${newName()} --id a ${quick}`);
     const { host } = new URL(await first.url());
     const second = start(`--election ${newName()} --id a --status ${host}`);
@@ -235,7 +238,7 @@ describe("what is wrong is said at once, with exit code 2", () => {
     );
   });
 
-  it("a ready file where none can be ends with 1", async () => {
+  it("a ready file in a missing directory exits with 1", async () => {
     const env = { POD_NAME: "p-1" };
     const following = start(`--follow-file /x --ready-file ${home}/no/ready`, { env });
     const electing = start(`--election ${newName()} --ready-file ${home}/no/ready ${quick}`, { env });

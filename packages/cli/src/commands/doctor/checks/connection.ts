@@ -1,15 +1,16 @@
-/** Credentials, namespace, clock, latency, watch: what every election stands on. */
-import { formatDuration } from "@tenure/base";
+/** Checks what every election needs: credentials, namespace, clock, latency, watch. */
+import { after, formatDuration } from "@tenure/base";
+import { presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
+import type { Session } from "../../../cluster/session.ts";
+import { spell } from "../../../display/durations.ts";
 import { collectionPath, objectPath } from "../../../elections/lock-object.ts";
-import type { Session } from "../../../elections/session.ts";
-import { spell } from "../../../elections/time-words.ts";
 import type { DoctorFlags } from "../doctor.ts";
 import { finding, ok, type Report, skipped } from "../report.ts";
 
 type Doctor = Session<DoctorFlags>;
 
-/** Who the server takes us for. */
+/** Whether the server accepts the credentials, and as which user. */
 export async function checkCredentials({ client, server, serverClock }: Doctor): Promise<Report> {
   try {
     const who = await serverClock.during(() => whoAmI(client));
@@ -30,7 +31,7 @@ async function whoAmI(client: Doctor["client"]): Promise<string | undefined> {
     });
     return status?.userInfo?.username;
   } catch (error) {
-    // Older than 1.28, or not for everybody: that the server answers is what matters.
+    // Servers before 1.28 do not have it, and others may deny it. Any other answer proves as much.
     if (!(error instanceof KubeError) || (error.code !== "NotFound" && error.code !== "Forbidden"))
       throw error;
     await client.request({ method: "GET", path: "/version" });
@@ -41,12 +42,12 @@ async function whoAmI(client: Doctor["client"]): Promise<string | undefined> {
 function credentialsFix({ code }: KubeError, server: string): string {
   switch (code) {
     case "Unauthorized":
-      return "the token or certificate has expired or is of another cluster: get a new one, or choose a --context";
+      return "the token or certificate has expired or belongs to another cluster: get a new one, or choose another --context";
     case "Tls":
-      return "the certificate of the server is not signed by the authority in the kubeconfig: get a new kubeconfig";
+      return "the server's certificate is not signed by the authority in the kubeconfig: get a new kubeconfig";
     case "Unreachable":
     case "Timeout":
-      return `see that ${server} is the right address, that the server runs, and that no firewall or proxy is between`;
+      return `check that ${server} is the right address, that the server is running, and that no firewall or proxy blocks it`;
     default:
       return "get a new kubeconfig, or choose another --context";
   }
@@ -59,23 +60,23 @@ export async function checkNamespace({ client, namespace, serverClock }: Doctor)
       client.request<{ status?: { phase?: string } }>({ method: "GET", path }),
     );
     if (status?.phase !== "Terminating") return ok("namespace", `"${namespace}" exists`);
-    const what = `"${namespace}" is being deleted: nothing can be created in it any more`;
-    return finding("namespace", what, "move the election to another namespace, with -n");
+    const what = `"${namespace}" is being deleted, so nothing can be created in it`;
+    return finding("namespace", what, "use another namespace");
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    if (error.code === "Forbidden") return skipped("namespace", `may not read namespace "${namespace}"`);
+    if (error.code === "Forbidden") return skipped("namespace", `no right to read namespace "${namespace}"`);
     if (error.code !== "NotFound") throw error;
-    const fix = `kubectl create namespace ${namespace}, or say another with -n`;
+    const fix = `kubectl create namespace ${namespace}, or choose another with -n`;
     return finding("namespace", `"${namespace}" does not exist`, fix);
   }
 }
 
-/** Further off than this, times in a Lease mislead people, and soon tokens and certificates are refused. */
+/** With a larger difference the times in a Lease mislead people, and tokens and certificates may be rejected. */
 const mostClockOffMs = 2_000;
 
 export function checkClock({ serverClock }: Doctor): Report {
   const time = serverClock.time();
-  if (time === undefined) return skipped("clock", "the API server told no time");
+  if (time === undefined) return skipped("clock", "the API server sent no time");
   const offMs = Math.abs(time.offsetMs);
   if (offMs <= mostClockOffMs) {
     const within = offMs === 0 ? `within ${milliseconds(time.uncertaintyMs)}` : milliseconds(offMs);
@@ -84,19 +85,19 @@ export function checkClock({ serverClock }: Doctor): Report {
   const direction = time.offsetMs > 0 ? "behind" : "ahead of";
   return finding(
     "clock",
-    `this machine's clock is ${spell(offMs)} ${direction} the API server's`,
-    "set it by NTP (timedatectl set-ntp true). Elections do not compare clocks, but tokens, certificates and people do",
+    `this machine's clock is ${spell(offMs)} ${direction} that of the API server`,
+    "synchronize it with NTP (timedatectl set-ntp true). Elections do not compare clocks, but tokens, certificates and people do",
   );
 }
 
 const samples = 10;
 
-/** One read of the lock after the other, as a candidate would do it, against the time that it gives one attempt. */
+/** Reads the lock several times, and compares with the time that a candidate allows for one attempt. */
 export async function checkLatency(
   session: Doctor,
   name: string,
   renewDeadlineMs: number,
-  whence: string,
+  source: string,
 ): Promise<Report> {
   const { client, namespace, serverClock } = session;
   const limitMs = renewDeadlineMs / 4;
@@ -105,22 +106,22 @@ export async function checkLatency(
     const startedMs = session.monotonicMs();
     try {
       const path = objectPath("lease", namespace, name);
-      // A little longer than the limit is enough to know.
+      // A response later than this is too slow anyway.
       await serverClock.during(() =>
         client.request({ method: "GET", path, timeoutMs: Math.max(limitMs * 2, 1_000) }),
       );
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      // An answer is an answer, whatever it says; what hangs counts for as long as it did.
+      // Any response counts, even an error. A timeout counts with the time that it took.
       if (error.status === undefined && error.code !== "Timeout")
         return finding("latency", error.message, network);
     }
     took.push(session.monotonicMs() - startedMs);
-    // The slowest of ten is what counts: one is enough.
+    // One slow read is enough for a finding.
     if ((took.at(-1) as number) > limitMs) break;
   }
   const slowest = Math.max(...took);
-  const against = `a quarter of renewDeadline ${formatDuration(renewDeadlineMs)} (${whence}), ${formatDuration(limitMs)}`;
+  const against = `a quarter of renewDeadline ${formatDuration(renewDeadlineMs)} (${source}), ${formatDuration(limitMs)}`;
   if (slowest <= limitMs)
     return ok(
       "latency",
@@ -128,12 +129,12 @@ export async function checkLatency(
     );
   return finding(
     "latency",
-    `a read took ${milliseconds(slowest)}, longer than ${against}: renewals will be given up and repeated, and leadership may be lost`,
-    `raise the timings (--preset low-load: renewDeadline 45s), or see why the API server is slow (kubectl get --raw /metrics, the network)`,
+    `a read took ${milliseconds(slowest)}, longer than ${against}: renewals will time out and be retried, and leadership may be lost`,
+    `raise the timings (--preset low-load has a renewDeadline of ${presets["low-load"].renewDeadline}), or find out why the API server is slow (kubectl get --raw /metrics, the network)`,
   );
 }
 
-const network = "see whether the API server restarts or a proxy on the way closes connections";
+const network = "check whether the API server restarts, or a proxy closes connections";
 
 function milliseconds(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : spell(ms);
@@ -141,7 +142,7 @@ function milliseconds(ms: number): string {
 
 const watchWithinMs = 5_000;
 
-/** A watch tells of what is there when it begins: if it does, it works; nothing has to be changed for it. */
+/** A watch first reports the objects that exist, so checking it needs no change. */
 export async function checkWatch(
   session: Doctor,
   name: string | undefined,
@@ -151,8 +152,8 @@ export async function checkWatch(
   const stop = new AbortController();
   let trouble: KubeError | undefined;
   let isUp = false;
-  let isTold = false;
-  const cancel = platform.after(watchWithinMs, () => stop.abort());
+  let hasEvent = false;
+  const cancel = after(platform.clock, watchWithinMs, () => stop.abort());
   try {
     await client.watch({
       path: collectionPath("lease", namespace),
@@ -163,7 +164,7 @@ export async function checkWatch(
         if (!expectsEvent) stop.abort();
       },
       onEvent() {
-        isTold = true;
+        hasEvent = true;
         stop.abort();
       },
       onDown(error) {
@@ -174,15 +175,17 @@ export async function checkWatch(
   } finally {
     cancel();
   }
-  const poll = "without a watch candidates read every retryPeriod, and take over later";
-  if (isTold) return ok("watch", "works: the lock was told at once");
+  const poll = "without a watch, candidates poll every retryPeriod and take over later";
+  if (hasEvent) return ok("watch", "works: the lock was reported at once");
   if (isUp && trouble === undefined && !expectsEvent)
-    return ok("watch", "connects (there is nothing to be told yet)");
-  if (trouble?.code === "Forbidden") return skipped("watch", "may not watch leases: see rights");
-  const what = trouble ? trouble.message : `it connected, and told nothing within ${spell(watchWithinMs)}`;
+    return ok("watch", "connects (there is nothing to report yet)");
+  if (trouble?.code === "Forbidden") return skipped("watch", "no right to watch leases: see rights");
+  const what = trouble
+    ? trouble.message
+    : `it connected, but reported nothing within ${spell(watchWithinMs)}`;
   return finding(
     "watch",
     what,
-    `look for a proxy or load balancer that buffers or cuts long answers; ${poll}`,
+    `look for a proxy or load balancer that buffers or cuts long responses; ${poll}`,
   );
 }

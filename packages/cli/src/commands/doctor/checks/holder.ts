@@ -1,21 +1,22 @@
-/** Whether the holder of a lock is somebody, and whether somebody is there to take it. Pure. */
+/** Checks that the holder of a lock exists, or that a candidate can take it. Pure. */
+
+import { describeState, titleOf } from "../../../display/descriptions.ts";
+import { ago, spell } from "../../../display/durations.ts";
 import type { ElectionState } from "../../../elections/state.ts";
-import { ago, spell } from "../../../elections/time-words.ts";
-import { sentence, titleOf } from "../../../elections/words.ts";
 import { finding, ok, type Report } from "../report.ts";
 import { isAlive, type Pod, podOf, type Snapshot, selects } from "../snapshot.ts";
 import { containersOf, fixedIdentity, namesPodOf, type Workload } from "../workload.ts";
 
-/** A candidate takes a free lock within moments; after so long nobody will. */
+/** A running candidate takes a free lock much faster. */
 const patienceMs = 5_000;
 
-/** Whether the holder's name is that of a pod which is not there. */
-export function isHeldByNobody({ record }: ElectionState, { pods, workloads }: Snapshot): boolean {
+/** Whether the holder is named like a pod that does not exist. */
+export function isHolderMissing({ record }: ElectionState, { pods, workloads }: Snapshot): boolean {
   if (record.holderIdentity === "" || pods === undefined || podOf(pods, record.holderIdentity)) return false;
   return (workloads ?? []).some((workload) => namesPodOf(workload, record.holderIdentity));
 }
 
-/** @param isRenewed whether somebody was seen to renew it, where the holder has no pod */
+/** @param isRenewed whether the lock was renewed although the holder's pod is missing */
 export function checkHolder(
   state: ElectionState,
   snapshot: Snapshot,
@@ -25,44 +26,45 @@ export function checkHolder(
   const about = titleOf(state);
   const holder = state.record.holderIdentity;
   if (state.standing === "led") {
-    if (!isHeldByNobody(state, snapshot))
+    if (!isHolderMissing(state, snapshot))
       return ok("holder", `${holder} leads, renewed ${ago(state.ageMs ?? 0)}`, about);
     if (isRenewed) {
       return finding(
         "identity",
-        `somebody renews the lock as ${holder}, and no pod has this name: a process outside of the cluster, or a pod with the identity of another`,
-        "find it (kubectl get pods -A, the audit log of the API server) and give it an identity of its own: POD_NAME by the downward API",
+        `a process renews the lock as ${holder}, but no pod has this name: it runs outside of the cluster, or is a pod with a wrong identity`,
+        "find it (kubectl get pods -A, the audit log of the API server) and give it its own identity: POD_NAME with the downward API",
         about,
       );
     }
     return finding(
       "stale",
-      `${holder} holds the lock, and its pod is gone: it ended without releasing it`,
-      `wait: others may take it in ${spell(state.expiresInMs ?? 0)}. Let pods end by SIGTERM within their grace period, and it is released at once. Do not delete the lock`,
+      `${holder} holds the lock, but its pod is gone: it ended without releasing the lock`,
+      `wait: other candidates may take it in ${spell(state.expiresInMs ?? 0)}. Pods that stop on SIGTERM within their grace period release it at once. Do not delete the lock`,
       about,
     );
   }
   const sinceMs = state.expiresInMs === undefined ? (state.ageMs ?? patienceMs) : -state.expiresInMs;
-  if (state.orders.paused) return ok("holder", "nobody leads, as it is paused", about);
-  if (state.standing === "unreadable" || sinceMs < patienceMs) return ok("holder", sentence(state), about);
-  return finding("stale", sentence(state), whyNobody(snapshot, workloads, state), about);
+  if (state.orders.paused) return ok("holder", "nobody leads, because the election is paused", about);
+  if (state.standing === "unreadable" || sinceMs < patienceMs)
+    return ok("holder", describeState(state), about);
+  return finding("stale", describeState(state), whyNobody(snapshot, workloads, state), about);
 }
 
 function whyNobody({ pods }: Snapshot, workloads: readonly Workload[], { name }: ElectionState): string {
   const [workload] = workloads;
   if (workload === undefined) {
-    return `start a candidate: tenure elect or tenure run with --lease-lock-name=${name}; or, if the election is not needed any more, delete its lock`;
+    return `start a candidate: tenure elect or tenure run with --lease-lock-name=${name}; or delete the lock if the election is no longer needed`;
   }
   const which = `${workload.kind} ${workload.metadata.name}`;
   if (workload.spec.replicas === 0) return `${which} has 0 replicas: scale it up`;
   const own = (pods ?? []).filter(
     (pod) => isAlive(pod) && selects(pod.metadata.labels, workload.spec.selector?.matchLabels),
   );
-  if (own.length === 0) return `${which} has no pods: see why with kubectl describe`;
+  if (own.length === 0) return `${which} has no pods: find out why with kubectl describe`;
   const troubles = own.map(troubleOf).filter((trouble) => trouble !== undefined);
   if (troubles.length > 0)
-    return `the pods of ${which} do not run (${[...new Set(troubles)].join(", ")}): see kubectl logs`;
-  return `the pods of ${which} run and do not take it: see kubectl logs for refused requests, and the rights above`;
+    return `the pods of ${which} are not running (${[...new Set(troubles)].join(", ")}): see kubectl logs`;
+  return `the pods of ${which} are running but do not take it: look for denied requests in kubectl logs, and check the rights above`;
 }
 
 function troubleOf({ metadata, status }: Pod): string | undefined {
@@ -71,7 +73,7 @@ function troubleOf({ metadata, status }: Pod): string | undefined {
   return waiting ?? (status?.phase === "Running" ? undefined : (status?.phase ?? "Unknown"));
 }
 
-/** Two live pods that call themselves the same: each takes the other's renewals for its own. */
+/** Finds live pods with the same identity. Each would take the renewals of the other for its own. */
 export function checkIdentities(snapshot: Snapshot, workloads: readonly Workload[], about: string): Report[] {
   const pods = (snapshot.pods ?? []).filter(isAlive);
   const byIdentity = new Map<string, string[]>();
@@ -99,9 +101,9 @@ export function checkIdentities(snapshot: Snapshot, workloads: readonly Workload
     .map(([identity, owners]) =>
       finding(
         "identity",
-        `${owners.length} replicas call themselves "${identity}" (${[...new Set(owners)].join(", ")}): each takes the others' lease for its own`,
+        `${owners.length} replicas have the identity "${identity}" (${[...new Set(owners)].join(", ")}): each takes the lease of the others for its own`,
         [
-          "give each its own name:",
+          "give each its own identity:",
           "env:",
           "  - name: POD_NAME",
           "    valueFrom: {fieldRef: {fieldPath: metadata.name}}",

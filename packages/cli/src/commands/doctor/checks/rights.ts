@@ -1,4 +1,5 @@
-/** May a candidate do what it needs? Asked of the API server by access reviews, which ask every authorizer that it has. */
+/** Checks that a candidate has the rights that it needs, with access reviews, which take every authorizer into account. */
+
 import { type KubeClient, KubeError } from "@tenure/kube";
 import { formatRule, type RbacRule } from "@tenure/kube/internal";
 import { finding, ok, type Report, skipped } from "../report.ts";
@@ -6,21 +7,21 @@ import { finding, ok, type Report, skipped } from "../report.ts";
 type ResourceRule = Extract<RbacRule, { resources: string[] }>;
 
 export interface Subject {
-  /** Undefined for whoever asks. */
+  /** Undefined for the current user. */
   readonly user?: string;
   readonly groups?: readonly string[];
-  /** For people: `ServiceAccount prod/billing`. */
-  readonly words: string;
+  /** For messages: `ServiceAccount prod/billing`. */
+  readonly description: string;
 }
 
-/** A service account by its user name also has the groups that Kubernetes gives it. */
+/** The subject for a user name. A service account gets the groups that Kubernetes gives it. */
 export function subjectOf(user: string): Subject {
   const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-  if (namespace === undefined) return { user, groups: ["system:authenticated"], words: user };
+  if (namespace === undefined) return { user, groups: ["system:authenticated"], description: user };
   return {
     user,
     groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-    words: `ServiceAccount ${namespace}/${name}`,
+    description: `ServiceAccount ${namespace}/${name}`,
   };
 }
 
@@ -38,9 +39,14 @@ export async function checkRights(
     missing = wanted.filter((_, index) => !answers[index]);
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== "Forbidden") throw error;
-    return skipped("rights", `may not ask what ${subject.words} may do (create subjectaccessreviews)`, about);
+    return skipped(
+      "rights",
+      `no right to check the rights of ${subject.description} (create subjectaccessreviews)`,
+      about,
+    );
   }
-  if (missing.length === 0) return ok("rights", `${subject.words} may do what a candidate needs`, about);
+  if (missing.length === 0)
+    return ok("rights", `${subject.description} has the rights that a candidate needs`, about);
   const merged = merge(missing);
   const what = merged
     .map(
@@ -50,9 +56,9 @@ export async function checkRights(
     .join("; ");
   return finding(
     "rights",
-    `${subject.words} may not ${what} in namespace "${namespace}"`,
+    `${subject.description} may not ${what} in namespace "${namespace}"`,
     [
-      `add this to a Role in namespace ${namespace} that is bound to ${subject.user ?? "you"}:`,
+      `add this to a Role in namespace ${namespace} that is bound to ${subject.user ?? "this user"}:`,
       "rules:",
       ...merged.map((rule) => `  - ${formatRule(rule)}`),
     ].join("\n"),
@@ -60,7 +66,7 @@ export async function checkRights(
   );
 }
 
-/** One rule for each verb, resource and name: what can be asked. */
+/** One rule for each verb, resource and name, because an access review covers only one. */
 function single({ apiGroups, resources, resourceNames, verbs }: ResourceRule): ResourceRule[] {
   return resources.flatMap((resource) =>
     verbs.flatMap((verb) =>
@@ -74,7 +80,7 @@ function single({ apiGroups, resources, resourceNames, verbs }: ResourceRule): R
   );
 }
 
-/** Rules that differ in their verbs only become one again. */
+/** Merges rules that differ only in their verbs. */
 function merge(rules: readonly ResourceRule[]): ResourceRule[] {
   const byRest = new Map<string, ResourceRule>();
   for (const rule of rules) {

@@ -1,14 +1,14 @@
-/** Whether traffic goes where the lock says: labels of pods, EndpointSlices and ConfigMaps against the holder. Pure. */
+/** Checks that traffic goes to the holder of the lock: pod labels, EndpointSlices and ConfigMaps. Pure. */
 import { defaultConfigMapKey, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic/internal";
+import { titleOf } from "../../../display/descriptions.ts";
 import type { ElectionState } from "../../../elections/state.ts";
-import { titleOf } from "../../../elections/words.ts";
 import { finding, ok, type Report } from "../report.ts";
 import { type Pod, podOf, type Slice, type Snapshot } from "../snapshot.ts";
 
-/** A handover moves the lock and the traffic within moments, not at once: what is younger is not judged. */
+/** Traffic follows the lock with a short delay, so a younger term is not checked. */
 const settledAfterMs = 10_000;
 
-/** @param keys under which its workloads publish the leader, by the name of the ConfigMap */
+/** @param keys the keys under which workloads publish the leader, by the name of the ConfigMap */
 export function checkTraffic(
   state: ElectionState,
   snapshot: Snapshot,
@@ -48,21 +48,21 @@ function checkLabels(
   const unlabel = (pod: string) =>
     `kubectl label pod ${pod} -n ${state.namespace} ${roleLabel}=standby --overwrite`;
   if (names.length > 1) {
-    const what = `${names.length} pods have the label ${roleLabel}=leader (${names.join(", ")}), and ${holderOf(state)} leads: traffic goes to all of them`;
+    const what = `${names.length} pods have the label ${roleLabel}=leader (${names.join(", ")}), but ${holderOf(state)} leads: traffic goes to all of them`;
     const wrong = leaders.filter((pod) => podOf([pod], state.leader ?? "") === undefined);
     return [finding("traffic", what, wrong.map(({ metadata }) => unlabel(metadata.name)).join("\n"), about)];
   }
   const [only] = leaders;
   if (only === undefined || isMoving)
-    return isUsed ? [ok("traffic", "no label contradicts the lock", about)] : [];
+    return isUsed ? [ok("traffic", "the labels agree with the lock", about)] : [];
   if (podOf([only], state.leader ?? ""))
     return [ok("traffic", `the label is on ${only.metadata.name}, which leads`, about)];
-  const what = `the pod ${only.metadata.name} has the label ${roleLabel}=leader, and ${holderOf(state)} leads: traffic goes to the wrong pod`;
+  const what = `the pod ${only.metadata.name} has the label ${roleLabel}=leader, but ${holderOf(state)} leads: traffic goes to the wrong pod`;
   return [
     finding(
       "traffic",
       what,
-      `${unlabel(only.metadata.name)}; if it comes back, the leader may not patch pods: see rights`,
+      `${unlabel(only.metadata.name)}; if it comes back, the leader has no right to patch pods: see rights`,
       about,
     ),
   ];
@@ -82,21 +82,21 @@ function checkSlice(state: ElectionState, { metadata, endpoints = [] }: Slice, p
     return ok("traffic", `EndpointSlice ${metadata.name} agrees with the lock`, about);
   return finding(
     "traffic",
-    `EndpointSlice ${metadata.name} sends traffic to ${names.join(", ")}, and ${holderOf(state)} leads`,
-    `the leader mends it at its next renewal: if it stays, the leader may not update endpointslices (see rights) or runs without --service. To stop traffic now: kubectl delete endpointslice ${metadata.name} -n ${state.namespace}`,
+    `EndpointSlice ${metadata.name} sends traffic to ${names.join(", ")}, but ${holderOf(state)} leads`,
+    `the leader repairs it at its next renewal. If it stays wrong, the leader has no right to update endpointslices (see rights) or runs without --service. To stop the traffic now: kubectl delete endpointslice ${metadata.name} -n ${state.namespace}`,
     about,
   );
 }
 
-/** Only the key that is the election's: what else is in the ConfigMap is somebody else's business. */
+/** Checks only the key of the election. Other keys of the ConfigMap do not matter. */
 function checkConfigMap(state: ElectionState, name: string, named: string): Report {
   const about = titleOf(state);
   const isLeader = state.leader === named || state.leader?.startsWith(`${named}_`) === true;
-  if (named === "" || isLeader) return ok("traffic", `ConfigMap ${name} does not contradict the lock`, about);
+  if (named === "" || isLeader) return ok("traffic", `ConfigMap ${name} agrees with the lock`, about);
   return finding(
     "traffic",
-    `ConfigMap ${name} names ${named}, and ${holderOf(state)} leads`,
-    "the leader mends it at its next renewal: if it stays, the leader may not update configmaps (see rights), or somebody else writes it",
+    `ConfigMap ${name} names ${named}, but ${holderOf(state)} leads`,
+    "the leader repairs it at its next renewal. If it stays wrong, the leader has no right to update configmaps (see rights), or another process writes it",
     about,
   );
 }

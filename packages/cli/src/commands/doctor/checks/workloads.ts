@@ -1,6 +1,6 @@
-/** What a workload's manifest says that will hurt its election: at a rollout, at the end of a pod, at the end of a node. Pure. */
-import { describeProblem, parseDuration } from "@tenure/base";
-import { checkNesting } from "@tenure/supervisor";
+/** Checks the manifest of a workload: rollouts, grace periods, identities, replicas. Pure. */
+import { describeProblem, formatDuration, parseDuration } from "@tenure/base";
+import { checkNesting, supervisorDefaults } from "@tenure/supervisor";
 import { rolloutDeadlock } from "../../manifests/rollout.ts";
 import { finding, hint, ok, type Report } from "../report.ts";
 import { type Snapshot, selects } from "../snapshot.ts";
@@ -13,9 +13,14 @@ import {
   type Workload,
 } from "../workload.ts";
 
-/** What Kubernetes assumes where a manifest is silent. */
-const defaults = { replicas: 1, graceSeconds: 30, maxUnavailable: "25%", maxSurge: "25%" };
-const defaultStopTimeout = "25s";
+/** The defaults of Kubernetes. */
+const defaults = {
+  replicas: 1,
+  graceSeconds: supervisorDefaults.podGraceMs / 1_000,
+  maxUnavailable: "25%",
+  maxSurge: "25%",
+};
+const defaultStopTimeout = formatDuration(supervisorDefaults.stopTimeoutMs);
 
 export function checkWorkload(
   workload: Workload,
@@ -39,19 +44,19 @@ function checkRollout(workload: Workload, about: string): Report {
   const { replicas = defaults.replicas, strategy } = workload.spec;
   const readiness = leaderOnlyReadiness(workload);
   const name = nameOf(workload);
-  // A StatefulSet stops a pod before it starts its successor.
+  // A StatefulSet stops a pod before it starts the replacement.
   if (readiness === undefined || workload.kind !== "Deployment" || strategy?.type === "Recreate") {
-    return ok("rollout", `a rollout of ${name} can come to its end`, about);
+    return ok("rollout", `a rollout of ${name} can finish`, about);
   }
   const { maxUnavailable, maxSurge } = { ...defaults, ...strategy?.rollingUpdate };
   const deadlock = rolloutDeadlock(replicas, { maxUnavailable, maxSurge });
-  if (deadlock === undefined) return ok("rollout", `a rollout of ${name} can come to its end`, about);
+  if (deadlock === undefined) return ok("rollout", `a rollout of ${name} can finish`, about);
   return finding(
     "rollout",
-    `a rollout of ${name} will never end: ${readiness}, ${deadlock}`,
+    `a rollout of ${name} would hang: ${readiness}, ${deadlock}`,
     [
       "let standbys be Ready and route by label: readinessProbe on /readyz, tenure run --label, tenure.dev/role: leader in the",
-      "Service's selector. Or, with a pause at every rollout:",
+      "Service's selector. Or accept a downtime at every rollout:",
       "strategy: {type: Recreate}",
     ].join("\n"),
     about,
@@ -74,19 +79,15 @@ function checkGrace(workload: Workload, election: string, about: string): Report
     const [problem] = checkNesting({ podGraceMs, stopTimeoutMs });
     if (problem === undefined) {
       return [
-        ok(
-          "grace",
-          `${nameOf(workload)} may take its time to stop: ${given} of ${podGraceMs / 1_000}s`,
-          about,
-        ),
+        ok("grace", `${nameOf(workload)} has enough time to stop: ${given} of ${podGraceMs / 1_000}s`, about),
       ];
     }
     const enough = Math.ceil(stopTimeoutMs / 1_000) + 5;
     return [
       finding(
         "grace",
-        `${nameOf(workload)}, container ${container.name}: ${describeProblem(problem, (field) => nestingNames[field] ?? field)}. The kubelet kills it before its lease is released`,
-        `terminationGracePeriodSeconds: ${enough}, or a shorter --stop-timeout`,
+        `${nameOf(workload)}, container ${container.name}: ${describeProblem(problem, (field) => nestingNames[field] ?? field)}. The kubelet would kill it before it releases its lease`,
+        `set terminationGracePeriodSeconds: ${enough}, or a shorter --stop-timeout`,
         about,
       ),
     ];
@@ -99,7 +100,7 @@ function checkNames(workload: Workload, election: string, about: string): Report
     .map(({ name }) =>
       finding(
         "identity",
-        `${nameOf(workload)}, container ${name} has no identity: neither POD_NAME nor --id`,
+        `${nameOf(workload)}, container ${name} has no identity: neither POD_NAME nor --id is set`,
         ["env:", "  - name: POD_NAME", "    valueFrom: {fieldRef: {fieldPath: metadata.name}}"].join("\n"),
         about,
       ),
@@ -110,16 +111,16 @@ function checkReplicas(workload: Workload, { budgets }: Snapshot, about: string)
   const { replicas = defaults.replicas, template } = workload.spec;
   const name = nameOf(workload);
   if (replicas === 0)
-    return [hint("replicas", `${name} has 0 replicas: nobody will lead`, "scale it up", about)];
+    return [hint("replicas", `${name} has 0 replicas, so nobody can lead`, "scale it up", about)];
   if (replicas === 1) {
-    const what = `${name} has 1 replica: when it ends, nobody takes over until it is started anew`;
+    const what = `${name} has 1 replica: when it stops, nobody leads until it is restarted`;
     return [hint("replicas", what, "replicas: 2 or more", about)];
   }
   const isCovered = budgets?.some(({ spec }) =>
     selects(template.metadata?.labels, spec?.selector?.matchLabels),
   );
   if (budgets === undefined || isCovered) return [ok("replicas", `${name} has ${replicas} replicas`, about)];
-  const what = `${name} has no PodDisruptionBudget: draining nodes may end all its replicas at once`;
+  const what = `${name} has no PodDisruptionBudget: draining nodes may stop all its replicas at once`;
   const labels = JSON.stringify(template.metadata?.labels ?? {});
   const fix = [
     "apiVersion: policy/v1",

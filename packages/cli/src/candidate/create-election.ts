@@ -1,0 +1,99 @@
+/** Creates the election that the flags describe. */
+import { oneOfProblem, type Problem, readDuration } from "@tenure/base";
+import { checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
+import {
+  ConfigMapLock,
+  Election,
+  type ElectionOptions,
+  EndpointsLock,
+  LeaseLock,
+  type Lock,
+  MigrationLock,
+} from "@tenure/election";
+import { checkLockOptions } from "@tenure/election/internal";
+import type { KubeClient } from "@tenure/kube";
+import { type Connection, newClient } from "../cluster/connect.ts";
+import type { Platform } from "../platform.ts";
+import { type ElectionFlags, lockChoices } from "../settings/election-options.ts";
+
+/** Everything that is wrong with the flags of an election. */
+export function electionProblems(
+  flags: ElectionFlags & { readonly namespace?: string },
+  platform: Platform,
+): Problem[] {
+  const problems = [
+    ...checkTimings(timingsFrom(flags)).problems,
+    ...checkIdentity(identityFrom(flags, platform)).problems,
+    ...lockProblems(flags),
+  ];
+  for (const field of ["cooldown", "logLeaderEvery"] as const) {
+    if (flags[field] !== undefined) readDuration(field, flags[field], problems, { mayBeZero: true });
+  }
+  return problems;
+}
+
+/** @param extra options that do not come from flags: `onOverrun`, `clock`, `metrics` */
+export function createElection(
+  flags: ElectionFlags,
+  connection: Connection,
+  platform: Platform,
+  extra: Partial<ElectionOptions> = {},
+): Election {
+  return new Election({
+    ...timingsFrom(flags),
+    lock: createLock(flags, connection, newClient(connection.config, platform, "tenure leader-election")),
+    identity: identityFrom(flags, platform) ?? "",
+    announce: flags.announce ?? false,
+    waitWhenAbsent: flags.waitWhenAbsent ?? false,
+    failWhenDenied: flags.failWhenDenied ?? false,
+    ...(flags.cooldown === undefined ? {} : { cooldown: flags.cooldown }),
+    ...extra,
+  });
+}
+
+export function identityFrom({ id }: ElectionFlags, platform: Platform): string | undefined {
+  return id ?? platform.env("POD_NAME");
+}
+
+export function timingsFrom(flags: ElectionFlags): TimingOptions {
+  const { preset, leaseDuration, renewDeadline, retryPeriod, renewInterval } = flags;
+  return {
+    ...(preset === undefined ? {} : { preset: preset as NonNullable<TimingOptions["preset"]> }),
+    ...(leaseDuration === undefined ? {} : { leaseDuration }),
+    ...(renewDeadline === undefined ? {} : { renewDeadline }),
+    ...(retryPeriod === undefined ? {} : { retryPeriod }),
+    ...(renewInterval === undefined ? {} : { renewInterval }),
+  };
+}
+
+/** The lock of --lock: one object with this name, or two during a migration. */
+export function createLock(
+  { lock = "lease", leaseLockName: name = "" }: ElectionFlags,
+  { namespace }: Pick<Connection, "namespace">,
+  client: KubeClient,
+): Lock {
+  const options = { name, namespace, client };
+  switch (lock as (typeof lockChoices)[number]) {
+    case "lease":
+      return new LeaseLock(options);
+    case "configmap":
+      return new ConfigMapLock(options);
+    case "endpoints":
+      return new EndpointsLock(options);
+    case "configmap+lease":
+      return new MigrationLock({ from: new ConfigMapLock(options), to: new LeaseLock(options) });
+    case "endpoints+lease":
+      return new MigrationLock({ from: new EndpointsLock(options), to: new LeaseLock(options) });
+  }
+}
+
+function lockProblems(flags: ElectionFlags & { readonly namespace?: string }): readonly Problem[] {
+  const { lock = "lease", leaseLockName: name, namespace = "default" } = flags;
+  return [
+    ...(lockChoices.some((kind) => kind === lock) ? [] : [oneOfProblem("lock", lockChoices, lock)]),
+    ...(name === undefined
+      ? [{ field: "name", rule: "must be set: it is the name of the lock, the same for all replicas" }]
+      : []),
+    ...checkLockOptions({ name: name ?? "unset", namespace }),
+  ];
+}

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeProblems } from "@tenure/base";
+import type { KubeClient, KubeRequest } from "@tenure/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { flagOf } from "../settings/problems.ts";
+import type { TrafficFlags } from "../settings/traffic-options.ts";
+import { fakePlatform } from "../testing/fake-platform.ts";
+import { createTraffic, trafficProblems } from "./create-traffic.ts";
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "tenure-traffic-flags-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const problems = (flags: TrafficFlags, env: Record<string, string> = {}, hasChild = true) =>
+  describeProblems(trafficProblems(flags, fakePlatform("", { home, env }), { hasChild }), flagOf);
+
+/** The paths that preparing the gates requests from the API server. Every request fails. */
+async function requestedPaths(flags: TrafficFlags, env: Record<string, string>): Promise<string[]> {
+  const paths: string[] = [];
+  const request = async ({ path }: KubeRequest) => {
+    paths.push(path);
+    throw new Error("nothing here");
+  };
+  const traffic = await createTraffic({
+    flags,
+    connection: { client: { request } as unknown as KubeClient, namespace: "of-the-lock" },
+    platform: fakePlatform("", { home, env }),
+    election: "web",
+    identity: "me",
+    onError: () => {},
+  });
+  await traffic.prepare().catch(() => {});
+  return paths;
+}
+
+describe("the problems of the flags", () => {
+  it("none without flags", () => expect(problems({})).toEqual([]));
+
+  it("none with all flags", () => {
+    const flags = {
+      readyFile: "/tmp/ready",
+      label: true,
+      service: "web",
+      endpointSlice: "web-leader",
+      port: "http=8080,grpc=9090",
+      leaderConfigmap: "leader-config",
+      status: ":8080",
+      statusReady: "child-ready",
+      statusTokenFile: "/token",
+    };
+    expect(problems(flags, { POD_IP: "10.0.0.1" })).toEqual([]);
+  });
+
+  it("are all reported at once", () => {
+    const flags = {
+      endpointSlice: "x",
+      port: "0",
+      address: "10.0.0.1",
+      statusReady: "soon",
+      statusTokenFile: "x",
+    };
+    expect(problems(flags)).toEqual([
+      "--endpoint-slice requires --service",
+      "--port requires --service",
+      "--address requires --service",
+      '--port must be a port, or name=port,name=port, but is "0"',
+      '--status-ready must be one of always, leader, child-ready, but is "soon"',
+      "--status-ready requires --status",
+      "--status-token-file requires --status",
+    ]);
+  });
+
+  it.each(["x", "70000", "http=", "=80", "http=80,", "a=1=2", "http=80 "])("--port %s", (port) => {
+    expect(problems({ service: "web", port }, { POD_IP: "10.0.0.1" })).toHaveLength(1);
+  });
+});
+
+describe("the gates", () => {
+  it("use the namespace of the pod, which may differ from that of the lock", async () => {
+    const env = { POD_NAME: "web-1", POD_NAMESPACE: "of-the-pod" };
+    expect(await requestedPaths({ label: true }, env)).toEqual(["/api/v1/namespaces/of-the-pod/pods/web-1"]);
+    expect(await requestedPaths({ label: true }, {})).toEqual(["/api/v1/namespaces/of-the-lock/pods/me"]);
+  });
+
+  it("there is one for each flag", async () => {
+    const flags = { readyFile: join(home, "ready"), service: "web", leaderConfigmap: "named/chosen" };
+    expect(await requestedPaths(flags, { POD_IP: "10.0.0.1" })).toEqual([
+      "/api/v1/namespaces/of-the-lock/services/web",
+      "/api/v1/namespaces/of-the-lock/configmaps/named",
+    ]);
+  });
+
+  it("invalid names are usage errors", async () => {
+    await expect(requestedPaths({ service: "Web" }, { POD_IP: "10.0.0.1" })).rejects.toMatchObject({
+      code: "Usage",
+      message: expect.stringContaining("service must be lower case"),
+    });
+  });
+});

@@ -1,0 +1,198 @@
+/** Creates the gates and the status server that the flags describe. */
+import { readFile } from "node:fs/promises";
+import { oneOfProblem, type Problem, quote } from "@tenure/base";
+import type { Election } from "@tenure/election";
+import {
+  PrometheusMetrics,
+  type ReadyMode,
+  StatusError,
+  type StatusServer,
+  type StatusSource,
+  startStatusServer,
+} from "@tenure/status";
+import { parseListenAddress, readyModes } from "@tenure/status/internal";
+import type { Supervisor } from "@tenure/supervisor";
+import {
+  endpointSlice,
+  type Gate,
+  type GivenPorts,
+  leaderConfigMap,
+  podLabel,
+  prepareGates,
+  readyFile,
+  TrafficError,
+} from "@tenure/traffic";
+import type { Connection } from "../cluster/connect.ts";
+import { CliError } from "../errors.ts";
+import type { Platform } from "../platform.ts";
+import type { TrafficFlags } from "../settings/traffic-options.ts";
+
+export interface Traffic {
+  readonly gates: readonly Gate[];
+  /** For the election; undefined without a status server. */
+  readonly metrics?: PrometheusMetrics;
+  /** Takes this replica out of traffic before the election starts. Rejects if a gate cannot work. */
+  prepare(): Promise<void>;
+  /** Starts the status server, if --status is given. */
+  serve(source: StatusSource): Promise<StatusServer | undefined>;
+}
+
+export interface TrafficParts {
+  readonly flags: TrafficFlags;
+  readonly connection: Pick<Connection, "client" | "namespace">;
+  readonly platform: Platform;
+  /** The name of the election. */
+  readonly election: string;
+  readonly identity: string;
+  /** Receives failures of gates, and reports of repairs. */
+  readonly onError: (error: Error) => void;
+}
+
+/** What the status server shows about an election with a supervised child. */
+export function statusSourceOf(
+  election: Election,
+  supervisor: Pick<Supervisor, "phase" | "status" | "on" | "stepDown">,
+): StatusSource {
+  return {
+    election,
+    phase: () => supervisor.phase,
+    child: () => supervisor.status().child,
+    stepDown: () => supervisor.stepDown(),
+    onChange: (listener) => {
+      const stops = [supervisor.on("phase", listener), supervisor.on("child", listener)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}
+
+/** Everything that is wrong with the flags. */
+export function trafficProblems(
+  flags: TrafficFlags,
+  platform: Platform,
+  { hasChild }: { readonly hasChild: boolean },
+): Problem[] {
+  const { service, port, address, status, statusReady = "always", statusTokenFile } = flags;
+  const problems: Problem[] = [];
+  for (const field of ["endpointSlice", "port", "address"] as const) {
+    if (flags[field] !== undefined && service === undefined)
+      problems.push({ field, rule: "requires {service}" });
+  }
+  if (port !== undefined && parsePorts(port) === undefined)
+    problems.push({ field: "port", rule: "must be a port, or name=port,name=port", value: quote(port) });
+  if (service !== undefined && !(address ?? platform.env("POD_IP"))) {
+    problems.push({
+      field: "service",
+      rule: "requires the address of this pod",
+      fix: "set POD_IP with the downward API (fieldRef status.podIP), or pass {address}",
+    });
+  }
+  if (status !== undefined)
+    problems.push(...parseListenAddress(status).problems.map((problem) => ({ ...problem, field: "status" })));
+  if (!(readyModes as readonly string[]).includes(statusReady))
+    problems.push(oneOfProblem("statusReady", readyModes, statusReady));
+  if (statusReady === "child-ready" && !hasChild) {
+    const fix = "use leader or always, because a sidecar has no child";
+    problems.push({ field: "statusReady", rule: "must not be child-ready", fix });
+  }
+  if (statusReady !== "always" && status === undefined)
+    problems.push({ field: "statusReady", rule: "requires {status}" });
+  if (statusTokenFile !== undefined && status === undefined)
+    problems.push({ field: "statusTokenFile", rule: "requires {status}" });
+  return problems;
+}
+
+export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
+  const { flags, election } = parts;
+  const gates = asUsageError(() => createGates(parts));
+  const { status } = flags;
+  const metrics = status === undefined ? undefined : await PrometheusMetrics.create({ name: election });
+  return {
+    gates,
+    ...(metrics && { metrics }),
+    prepare: () => asFailure(() => prepareGates(gates)),
+    async serve(source) {
+      if (status === undefined || !metrics) return undefined;
+      metrics.observe(source);
+      const { statusReady, statusTokenFile } = flags;
+      return asFailure(() =>
+        startStatusServer({
+          listen: status,
+          source,
+          metrics,
+          readyMode: statusReady as ReadyMode,
+          ...(statusTokenFile !== undefined && { token: () => readFile(statusTokenFile, "utf8") }),
+        }),
+      );
+    },
+  };
+}
+
+function createGates({ flags, connection, platform, election, identity, onError }: TrafficParts): Gate[] {
+  const { client } = connection;
+  // The namespace of the pod, which may differ from that of the lock.
+  const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
+  const pod = platform.env("POD_NAME") || identity;
+  const common = { client, namespace, pod, election, onError };
+  const gates: Gate[] = [];
+  if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
+  if (flags.label) gates.push(podLabel(common));
+  if (flags.service !== undefined) {
+    const { service, endpointSlice: name, port } = flags;
+    const ports = port === undefined ? undefined : parsePorts(port);
+    const [nodeName, podUid] = [platform.env("NODE_NAME"), platform.env("POD_UID")];
+    gates.push(
+      endpointSlice({
+        ...common,
+        service,
+        address: flags.address ?? platform.env("POD_IP") ?? "",
+        ...(name !== undefined && { name }),
+        ...(ports !== undefined && { ports }),
+        ...(nodeName && { nodeName }),
+        ...(podUid && { podUid }),
+      }),
+    );
+  }
+  if (flags.leaderConfigmap !== undefined) {
+    const [name = "", key] = flags.leaderConfigmap.split("/", 2);
+    gates.push(leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
+  }
+  return gates;
+}
+
+/** `8080`, or `http=8080,grpc=9090`. */
+function parsePorts(text: string): GivenPorts | undefined {
+  const number = (digits: string) =>
+    /^\d{1,5}$/.test(digits) && Number(digits) > 0 && Number(digits) <= 65_535 ? Number(digits) : undefined;
+  if (!text.includes("=")) return number(text);
+  const ports: Record<string, number> = {};
+  for (const part of text.split(",")) {
+    const [, name = "", digits = ""] = /^([^=]+)=([^=]+)$/.exec(part) ?? [];
+    const port = number(digits);
+    if (port === undefined) return undefined;
+    ports[name] = port;
+  }
+  return ports;
+}
+
+/** Runs a function whose setup errors mean a wrong command line. */
+function asUsageError<T>(create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    throw isSetupError(error) ? new CliError("Usage", error.message, { cause: error }) : error;
+  }
+}
+
+async function asFailure<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw isSetupError(error) ? new CliError("Failed", error.message, { cause: error }) : error;
+  }
+}
+
+function isSetupError(error: unknown): error is Error {
+  return error instanceof TrafficError || error instanceof StatusError;
+}

@@ -1,0 +1,56 @@
+/** Logs who leads: at every change, and at a fixed interval even if nothing changed. */
+import { after, type Clock, parseDuration } from "@tenure/base";
+import type { Election } from "@tenure/election";
+import type { Log } from "../log/log.ts";
+
+/** @returns a function that stops the log */
+export function logLeader(election: Election, every: string | undefined, log: Log, clock: Clock): () => void {
+  const me = election.identity;
+  const stops = [
+    election.on("term-started", ({ term }) => {
+      const token = String(term.token);
+      log.info(`${me}: I am the leader! (fencing token ${token})`, { event: "leading", identity: me, token });
+    }),
+    election.on("leader-changed", ({ leader }) => {
+      const facts = { event: "leader-changed", identity: me, leader: leader ?? null };
+      log.info(leader === undefined ? `${me}: nobody leads` : `${me}: new leader elected: ${leader}`, facts);
+    }),
+    election.on("term-ended", ({ reason, released }) => {
+      const how = released ? "gave up leadership" : "lost leadership";
+      log.info(`${me}: ${how} (${reason})`, { event: "term-ended", identity: me, reason, released });
+    }),
+    election.on("overrun", () => {
+      const message = `${me}: the term ended but its work has not stopped; another replica may start now`;
+      log.error(message, { event: "overrun", identity: me });
+    }),
+    election.on("error", ({ error, failure }) => {
+      log.warn(`${me}: ${error.message}`, { event: "error", identity: me, kind: failure?.kind });
+    }),
+  ];
+  const everyMs = parseDuration(every) ?? 0;
+  if (everyMs > 0) stops.push(repeat(clock, everyMs, () => logReminder(election, log)));
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+function logReminder(election: Election, log: Log): void {
+  const { identity, leader } = election;
+  const isLeader = leader === identity;
+  const who =
+    leader === undefined ? "nobody leads" : isLeader ? "still the leader" : `the leader is ${leader}`;
+  log.info(`${identity}: ${who}`, { event: "leader", identity, leader: leader ?? null });
+}
+
+/** Calls back at this interval. The returned function stops that. */
+function repeat(clock: Clock, ms: number, callback: () => void): () => void {
+  let cancel = () => {};
+  const arm = () => {
+    cancel = after(clock, ms, () => {
+      arm();
+      callback();
+    });
+  };
+  arm();
+  return () => cancel();
+}

@@ -1,0 +1,123 @@
+/** The flags of `tenure run` about the child. Cheap to load; child-options.ts checks them. */
+import { formatDuration } from "@tenure/base";
+import { supervisorDefaults as defaults, exitActions } from "@tenure/supervisor/options";
+import { type Command, Option } from "commander";
+import type { LogFlags } from "../../log/log.ts";
+import type { ConnectionFlags } from "../../settings/connection-options.ts";
+import type { ElectionFlags } from "../../settings/election-options.ts";
+import type { TrafficFlags } from "../../settings/traffic-options.ts";
+
+export interface ChildFlags {
+  ready?: string;
+  startTimeout?: string;
+  stopTimeout?: string;
+  killMargin?: string;
+  podGracePeriod?: string;
+  childShutdown?: string;
+  childDrain?: string;
+  cwd?: string;
+  logPrefix?: string;
+  deadlineFolder?: string;
+  health?: string;
+  healthPeriod?: string;
+  healthTimeout?: string;
+  healthDelay?: string;
+  healthThreshold?: string;
+  onExit?: string;
+  maxRestarts?: string;
+  restartWindow?: string;
+}
+
+export type RunFlags = ConnectionFlags &
+  ElectionFlags &
+  LogFlags &
+  ChildFlags &
+  TrafficFlags & { command?: string[] };
+
+const defaultOf = (ms: number) => `(default: ${formatDuration(ms)})`;
+
+const exitHelp: Readonly<Record<(typeof exitActions)[number], string>> = {
+  restart: "start it again",
+  release: "give up leadership",
+  exit: "exit with its exit code",
+};
+
+export function addChildOptions(command: Command): void {
+  const groups: Record<string, Option[]> = {
+    "Child:": [
+      new Option("--ready <check>", "when the child is ready; see below (default: spawn)"),
+      new Option(
+        "--start-timeout <duration>",
+        `give up leadership if the child is not ready in time ${defaultOf(defaults.startTimeoutMs)}`,
+      ),
+      new Option(
+        "--stop-timeout <duration>",
+        `how long the child may take to stop before SIGKILL ${defaultOf(defaults.stopTimeoutMs)}`,
+      ),
+      new Option(
+        "--pod-grace-period <duration>",
+        `terminationGracePeriodSeconds of the pod, which must be longer than --stop-timeout (default: ${formatDuration(defaults.podGraceMs)} in a pod, else not checked)`,
+      ),
+      new Option(
+        "--child-shutdown <duration>",
+        "how long the child needs to shut down, to check that it fits into --stop-timeout",
+      ),
+      new Option(
+        "--child-drain <duration>",
+        "how long the child lets work in flight finish, to check that it fits into its shutdown",
+      ),
+      new Option(
+        "--kill-margin <duration>",
+        `how long before the hard deadline of a lost term the child is killed ${defaultOf(defaults.killMarginMs)}`,
+      ),
+      new Option("--cwd <directory>", "working directory of the child (default: the current one)"),
+      new Option(
+        "--deadline-folder <directory>",
+        "where to create the file of TENURE_DEADLINE_FILE (default: $TMPDIR, else /tmp)",
+      ),
+      new Option(
+        "--log-prefix <text>",
+        "text to put before each line that the child prints (default: the child's output is not touched)",
+      ),
+    ],
+    "Health:": [
+      new Option(
+        "--health <check>",
+        "how to check the child's health; see below. An unhealthy child is restarted",
+      ),
+      new Option(
+        "--health-period <duration>",
+        `interval between checks ${defaultOf(defaults.healthPeriodMs)}`,
+      ),
+      new Option(
+        "--health-timeout <duration>",
+        `a check that takes longer fails ${defaultOf(defaults.healthTimeoutMs)}`,
+      ),
+      new Option(
+        "--health-delay <duration>",
+        `wait from ready to the first check (default: ${defaults.healthDelayMs / 1_000}s)`,
+      ),
+      new Option(
+        "--health-threshold <number>",
+        `failed checks in a row that make the child unhealthy (default: ${defaults.healthThreshold})`,
+      ),
+    ],
+    "When the child exits:": [
+      new Option(
+        "--on-exit <action>",
+        `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit})`,
+      ),
+      new Option(
+        "--max-restarts <number>",
+        `give up leadership after this many restarts within the window (default: ${defaults.maxRestarts})`,
+      ),
+      new Option(
+        "--restart-window <duration>",
+        `window for --max-restarts ${defaultOf(defaults.restartWindowMs)}`,
+      ),
+    ],
+  };
+  for (const [heading, options] of Object.entries(groups)) {
+    for (const option of options) command.addOption(option.helpGroup(heading));
+  }
+}
