@@ -16,7 +16,7 @@
  */
 
 /** @param {Figure} figure @returns {boolean | undefined} undefined if there is no target */
-export function isMet({ ours, atMost, atLeast }) {
+function isMet({ ours, atMost, atLeast }) {
   if (ours === undefined || (atMost === undefined && atLeast === undefined)) return undefined;
   return ours <= (atMost ?? Number.POSITIVE_INFINITY) && ours >= (atLeast ?? Number.NEGATIVE_INFINITY);
 }

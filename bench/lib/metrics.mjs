@@ -14,7 +14,7 @@ import { monoMs } from "./clock.mjs";
  */
 
 /** @param {import("./api.mjs").Api} api @returns {Promise<LeaseTraffic>} */
-export async function leaseTraffic(api) {
+async function leaseTraffic(api) {
   const text = await api.text("GET", "/metrics");
   /** @type {LeaseTraffic} */
   const traffic = { atMs: monoMs(), byVerb: {}, openWatches: 0 };

@@ -73,7 +73,7 @@ function withToken(config: Body, token: string): Body {
 }
 
 /** The API path of one object of a lock. */
-export interface Place {
+interface Place {
   readonly apiGroup: string;
   readonly resource: string;
   path(namespace: string, name: string): string;

@@ -27,7 +27,7 @@ export interface RequestOptions {
   userAgent?: string;
 }
 
-export interface WatchEvent {
+interface WatchEvent {
   type: string;
   object: Body;
 }

@@ -73,7 +73,7 @@ describe.each(packages)("packages/%s", (name) => {
       /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/,
       /(?<![.\w])set(Timeout|Interval|Immediate)\(|(?<![.\w])queueMicrotask\(/,
       /\bMath\.random\b|(?<![.\w])(randomUUID|randomBytes|randomInt)\(|\bcrypto\.random/,
-      /(?<![.\w])process\.(env|argv|pid|ppid|std(in|out|err)|on|once|off|emit\w*|exit\w*|kill|hrtime|cwd|nextTick|send)\b/,
+      /(?<![.\w#])process\.(env|argv|pid|ppid|std(in|out|err)|on|once|off|emit\w*|exit\w*|kill|hrtime|cwd|nextTick)\b/,
       /from "node:os"/,
     ];
     const guilty = shipped.filter(

@@ -1,7 +1,3 @@
-/** The command line as functions, for programs that embed it. */
-
-export { runCommandLine } from "./command-line.ts";
+/** The manifests that `tenure manifests` prints, for programs that generate their own. */
 export { objectsFor } from "./commands/manifests/objects.ts";
 export type { ManifestOptions } from "./commands/manifests/options.ts";
-export { CliError, type CliErrorCode } from "./errors.ts";
-export { type Platform, systemPlatform } from "./platform.ts";

@@ -3,7 +3,7 @@ import { drawPlan } from "./plan.ts";
 import { shrink } from "./shrink.ts";
 import { simulate } from "./simulation.ts";
 
-export interface Failure {
+interface Failure {
   readonly seed: number;
   readonly rule: string;
   readonly message: string;

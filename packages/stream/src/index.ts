@@ -1,7 +1,7 @@
 /** @tenure/stream: consumes a gRPC server stream, for a worker that loses no message when another replica takes over. */
 
-export { type AccessOptions, channelCredentials, tokenCredentials } from "./access/credentials.ts";
-export { type Fence, fenceKeys, fenceMetadata } from "./access/fence.ts";
+export { type AccessOptions, channelCredentials } from "./access/credentials.ts";
+export type { Fence } from "./access/fence.ts";
 export { type ConsumerStats, StreamConsumer } from "./consumer/consumer.ts";
 export type { Decision, HandlerFailure } from "./consumer/deliveries.ts";
 export type { GrpcClient, ServerStream } from "./consumer/server-stream.ts";

@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-export interface Line {
+interface Line {
   readonly what: string;
   readonly at: number;
   readonly id: string;
   readonly [fact: string]: unknown;
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
   readonly stderr: string;
@@ -30,7 +30,7 @@ export interface ReplicaProcess {
 }
 
 /** A short lease, renewed every 400 ms. The hard deadline is 1.88 s after the last confirmed write was sent. */
-export const shortLease = { leaseDuration: "2s", renewDeadline: "1.4s", retryPeriod: "300ms" };
+const shortLease = { leaseDuration: "2s", renewDeadline: "1.4s", retryPeriod: "300ms" };
 export const hardDeadlineMs = 1_880;
 
 /** The processes run the built packages, so the build must be up to date. */

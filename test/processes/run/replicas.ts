@@ -10,14 +10,14 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const command = `${root}packages/cli/bin/tenure.mjs`;
 
 /** A JSON line of the log. */
-export interface Line {
+interface Line {
   readonly event: string;
   readonly msg: string;
   readonly time: string;
   readonly [fact: string]: unknown;
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
   /** The processes of the command and of its child that still ran at the exit. */

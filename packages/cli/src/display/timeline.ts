@@ -82,6 +82,6 @@ function painted(cells: readonly string[], paint: Paint, colour: number): string
     .join("");
 }
 
-export function shorten(text: string, most: number): string {
+function shorten(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 9)}…${text.slice(-8)}`;
 }

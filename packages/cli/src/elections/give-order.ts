@@ -9,7 +9,7 @@ import { type LockKind, type LockObject, objectPath } from "./lock-object.ts";
 import { type ElectionState, stateOf } from "./state.ts";
 
 /** The field manager under which managedFields record when an order was written. */
-export const orderManager = "tenure-orders";
+const orderManager = "tenure-orders";
 
 /** Values to set. Null removes an annotation. */
 export type Annotations = Readonly<Record<string, string | null>>;

@@ -12,7 +12,7 @@ export interface Span {
   readonly toMs?: number;
 }
 
-export type ChangeKind =
+type ChangeKind =
   | "leads"
   | "released"
   | "expired"

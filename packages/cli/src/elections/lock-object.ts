@@ -6,7 +6,7 @@
 import type { LeaderRecord } from "@tenure/core";
 import { leaderAnnotation } from "@tenure/election/internal";
 
-export interface ManagedFields {
+interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
   readonly time?: string;

@@ -13,7 +13,7 @@ import {
 } from "./lock-object.ts";
 import { type OrdersInForce, ordersIn } from "./orders.ts";
 
-export type Standing =
+type Standing =
   /** A holder has the lock and its lease has not expired. */
   | "led"
   /** A holder has the lock but its lease has expired. */

@@ -21,7 +21,7 @@ type ExecConfig = {
   readonly user: string;
 };
 
-export type ExecCredential = {
+type ExecCredential = {
   readonly token: string | undefined;
   readonly tls: TlsMaterial;
 };

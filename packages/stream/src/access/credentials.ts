@@ -48,7 +48,7 @@ export function channelCredentials(options: AccessOptions = {}): ChannelCredenti
 }
 
 /** Call credentials: the token in a file, which is read again every 10 s. */
-export function tokenCredentials(path: string, clock: Clock = systemClock): CallCredentials {
+function tokenCredentials(path: string, clock: Clock = systemClock): CallCredentials {
   let token: string | undefined;
   let readMs = 0;
   const currentToken = async (): Promise<string> => {

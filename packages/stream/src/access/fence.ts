@@ -15,7 +15,7 @@ export interface Fence {
 }
 
 /** The names of the metadata keys. */
-export const fenceKeys = {
+const fenceKeys = {
   token: "tenure-token",
   identity: "tenure-identity",
   election: "tenure-election",

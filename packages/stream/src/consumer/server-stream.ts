@@ -13,7 +13,7 @@ export interface ServerStream<Message> {
   on(event: string, listener: (...values: never[]) => void): unknown;
 }
 
-export interface Channel {
+interface Channel {
   getConnectivityState(tryToConnect: boolean): number;
   watchConnectivityState(current: number, deadline: Date | number, callback: (error?: Error) => void): void;
 }

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { outputOption } from "../../display/output.ts";
 import type { Platform } from "../../platform.ts";
 import { addConnectionOptions } from "../../settings/connection-options.ts";
-import type { DoctorFlags } from "./doctor.ts";
+import type { DoctorFlags } from "./doctor-flags.ts";
 
 export function declareDoctor(program: Command, platform: Platform, end: (exitCode: number) => void): void {
   const command = program

@@ -25,16 +25,11 @@ import { checkFlapping, checkOrders, checkRecord, checkTwins } from "./checks/lo
 import { checkRights, subjectOf } from "./checks/rights.ts";
 import { checkTraffic } from "./checks/traffic.ts";
 import { checkWorkload } from "./checks/workloads.ts";
+import type { DoctorFlags } from "./doctor-flags.ts";
 import { accountOf, kindsFor, lockRules, publishedKeys, rulesFor, workloadsOf } from "./participants.ts";
 import { finding, printReport, type Report, skipped, summary } from "./report.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { candidatesOf, electionsOf, flagOf, type Workload } from "./workload.ts";
-
-export interface DoctorFlags extends OperateFlags {
-  as?: string;
-  preset?: string;
-  renewDeadline?: string;
-}
 
 export function doctorProblems({ preset, renewDeadline }: DoctorFlags): Problem[] {
   return [

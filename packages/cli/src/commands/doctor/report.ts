@@ -1,7 +1,7 @@
 /** The result of a check, for people and for programs. */
 import { type Paint, withoutControls } from "../../display/paint.ts";
 
-export type Verdict =
+type Verdict =
   /** Nothing is wrong. */
   | "ok"
   /** A problem that breaks the election now or later. Makes the exit code 1. */

@@ -1,15 +1,6 @@
 /** The objects around the elections of a namespace: pods, workloads, budgets, slices. Undefined if access is denied. */
 import { type KubeClient, KubeError } from "@tenure/kube";
-import type { PodSpec, Workload } from "./workload.ts";
-
-export interface Labelled {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly deletionTimestamp?: string;
-  };
-}
+import type { Labelled, PodSpec, Workload } from "./workload.ts";
 
 export interface Pod extends Labelled {
   readonly spec: PodSpec;
@@ -22,7 +13,7 @@ export interface Pod extends Labelled {
   };
 }
 
-export interface Budget extends Labelled {
+interface Budget extends Labelled {
   readonly spec?: { readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> } };
 }
 
@@ -34,7 +25,7 @@ export interface Slice extends Labelled {
   }[];
 }
 
-export interface ConfigMap extends Labelled {
+interface ConfigMap extends Labelled {
   readonly data?: Readonly<Record<string, string>>;
 }
 

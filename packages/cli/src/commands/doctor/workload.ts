@@ -3,9 +3,18 @@
  * the running process, so it does not see what the image does by itself.
  */
 import { defaultReadyFile } from "@tenure/traffic/internal";
-import type { Labelled } from "./snapshot.ts";
 
-export interface EnvVar {
+/** The metadata that every object has. */
+export interface Labelled {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+}
+
+interface EnvVar {
   readonly name: string;
   readonly value?: string;
   readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath?: string } };
@@ -79,7 +88,7 @@ export function hasFlag(container: Container, flag: string): boolean {
   );
 }
 
-export function envOf({ env = [] }: Container, name: string): EnvVar | undefined {
+function envOf({ env = [] }: Container, name: string): EnvVar | undefined {
   return env.find((variable) => variable.name === name);
 }
 

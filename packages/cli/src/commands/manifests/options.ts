@@ -13,7 +13,7 @@ export type TrafficMode = (typeof trafficModes)[number];
 
 /** Who runs the election: `tenure run` around the program, `tenure sidecar` beside it, or the program itself. */
 export const modes = ["run", "sidecar", "library"] as const;
-export type Mode = (typeof modes)[number];
+type Mode = (typeof modes)[number];
 
 export interface ManifestOptions {
   /** Name of all objects and of the lease. */

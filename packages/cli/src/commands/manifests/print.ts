@@ -18,6 +18,6 @@ export function manifestsAsYaml(given: ManifestOptions): string {
   return `${head.join("\n")}\n${documents.join("---\n")}`;
 }
 
-export function manifestsAsJson(given: ManifestOptions): string {
+function manifestsAsJson(given: ManifestOptions): string {
   return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objectsFor(given) }, null, 2)}\n`;
 }

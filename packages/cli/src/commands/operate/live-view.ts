@@ -3,7 +3,21 @@ import { describeChange, titleOf } from "../../display/descriptions.ts";
 import { spell } from "../../display/durations.ts";
 import { type Paint, withoutControls } from "../../display/paint.ts";
 import { drawTimeline } from "../../display/timeline.ts";
-import type { ReportedChange, Watched } from "./watch.ts";
+import type { Change, History } from "../../elections/history.ts";
+import type { ElectionState } from "../../elections/state.ts";
+
+export interface Watched {
+  readonly namespace: string;
+  readonly name: string;
+  readonly history: History;
+  state?: ElectionState;
+}
+
+export interface ReportedChange {
+  readonly wallMs: number;
+  readonly title: string;
+  readonly change: Change;
+}
 
 export interface LiveFacts {
   readonly elections: readonly Watched[];

@@ -13,7 +13,7 @@ import { isElection } from "../../elections/other-leases.ts";
 import type { ElectionState } from "../../elections/state.ts";
 import { exclusive } from "../../settings/problems.ts";
 import { firstSignal } from "../../signals.ts";
-import { drawLive } from "./live-view.ts";
+import { drawLive, type ReportedChange, type Watched } from "./live-view.ts";
 
 export interface WatchFlags extends OperateFlags {
   allNamespaces?: boolean;
@@ -28,19 +28,6 @@ export function watchProblems(name: string | undefined, flags: WatchFlags): Prob
       ? [{ ...exclusive("NAME", "allNamespaces"), fix: "choose one namespace with -n" }]
       : []),
   ];
-}
-
-export interface Watched {
-  readonly namespace: string;
-  readonly name: string;
-  readonly history: History;
-  state?: ElectionState;
-}
-
-export interface ReportedChange {
-  readonly wallMs: number;
-  readonly title: string;
-  readonly change: Change;
 }
 
 /** How often the live view is drawn when nothing happens, because ages grow. */

@@ -5,7 +5,7 @@ import { KubeError } from "@tenure/kube";
 import type { Session } from "../../../cluster/session.ts";
 import { spell } from "../../../display/durations.ts";
 import { collectionPath, objectPath } from "../../../elections/lock-object.ts";
-import type { DoctorFlags } from "../doctor.ts";
+import type { DoctorFlags } from "../doctor-flags.ts";
 import { finding, ok, type Report, skipped } from "../report.ts";
 
 type Doctor = Session<DoctorFlags>;

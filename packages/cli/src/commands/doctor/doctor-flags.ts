@@ -1,0 +1,7 @@
+import type { OperateFlags } from "../../cluster/session.ts";
+
+export interface DoctorFlags extends OperateFlags {
+  as?: string;
+  preset?: string;
+  renewDeadline?: string;
+}
