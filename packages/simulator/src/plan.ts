@@ -29,7 +29,7 @@ export const faultKinds = [
   "duplicate-identity",
 ] as const;
 
-export type FaultKind = (typeof faultKinds)[number];
+type FaultKind = (typeof faultKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;

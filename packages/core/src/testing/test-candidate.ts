@@ -16,7 +16,7 @@ export type Request = Extract<Effect, { type: "read" | "write" }>;
 export type Write = Extract<Effect, { type: "write" }>;
 export type Respond = (request: Request) => Answer | undefined;
 
-export const startWallMs = Date.parse("2030-01-01T00:00:00Z");
+const startWallMs = Date.parse("2030-01-01T00:00:00Z");
 export const config: Config = {
   identity: "a",
   timings: resolveTimings(),
