@@ -40,7 +40,7 @@ export function agenda(config: Config, state: State, at: Instant): AgendaEntry[]
     add("hard-deadline", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
   }
   if (phase.name === "releasing") {
-    // From then on another candidate may hold the lock. Without a release, it expires.
+    // From then on another candidate may acquire the lock, so it is left to expire.
     add("give-up-release", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
   }
   if (inFlight) {

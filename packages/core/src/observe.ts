@@ -17,7 +17,7 @@ import {
 } from "./transitions.ts";
 import type { ObservedLock, OwnWrite } from "./types.ts";
 
-/** The first renewal may have been on its way when the process that sent it died. The second proves that it is alive. */
+/** The first renewal may have been on its way when its process died. The second proves that the process is alive. */
 const renewalsThatProveADuplicate = 2;
 
 export function observe(ctx: StepContext, view: LockView): void {

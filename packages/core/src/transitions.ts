@@ -13,7 +13,7 @@ export interface StepContext {
   state: { -readonly [K in keyof State]: State[K] };
 }
 
-/** All candidates see a release at the same time. A random wait of up to this long lets most see that it is taken. */
+/** All candidates see a release at the same time. After a random wait of up to this long, most see that the lock is taken. */
 const staggerRangeMs = 8;
 /** The wait before the first retry of a failed request. It doubles up to retryPeriod. */
 const firstRetryMs = 100;

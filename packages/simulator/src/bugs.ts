@@ -3,7 +3,7 @@
  * They are planted while a module is loaded, so the shipped code does not contain them.
  */
 
-export interface Bug {
+interface Bug {
   readonly about: string;
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }
