@@ -50,16 +50,19 @@ describe.skipIf(!hasHelm)("the Helm chart", () => {
 
   const combinations = modes.flatMap((mode) => trafficModes.map((traffic) => ({ mode, traffic })));
 
-  test.each(combinations)("renders the same objects as tenure manifests: $mode, $traffic", async (options) => {
-    const values = { ...base, ...options, port: 3000, namespace };
-    const rendered = await template(values);
-    expect(byName(rendered)).toEqual(byName(objectsFor({ name: "billing", ...values })));
-    for (const object of known(rendered, to.target.isSandbox)) {
-      const path = `${collectionOf(object)}?dryRun=All&fieldValidation=Strict`;
-      const { status, body } = await to.target.request("POST", path, object);
-      expect({ kind: object.kind, status, body }).toMatchObject({ status: 201 });
-    }
-  });
+  test.each(combinations)(
+    "renders the same objects as tenure manifests: $mode, $traffic",
+    async (options) => {
+      const values = { ...base, ...options, port: 3000, namespace };
+      const rendered = await template(values);
+      expect(byName(rendered)).toEqual(byName(objectsFor({ name: "billing", ...values })));
+      for (const object of known(rendered, to.target.isSandbox)) {
+        const path = `${collectionOf(object)}?dryRun=All&fieldValidation=Strict`;
+        const { status, body } = await to.target.request("POST", path, object);
+        expect({ kind: object.kind, status, body }).toMatchObject({ status: 201 });
+      }
+    },
+  );
 
   test.each([
     { replicas: 5, stopTimeout: 60, statusPort: 9000 },

@@ -97,7 +97,7 @@ describe("the gates", () => {
   it("invalid names are usage errors", async () => {
     await expect(requestedPaths({ service: "Web" }, { POD_IP: "10.0.0.1" })).rejects.toMatchObject({
       code: "Usage",
-      message: expect.stringContaining("service must be lower case"),
+      message: expect.stringContaining("service must be 1 to 253 lower case"),
     });
   });
 });
