@@ -261,7 +261,7 @@ export const helpPlatform = {
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { declareProgram } = await import("../packages/cli/dist/run.js");
+  const { declareProgram } = await import("../packages/cli/dist/command-line.js");
   const { metricsCatalogue } = await import("../packages/status/dist/internal.js");
   const folder = fileURLToPath(new URL("../docs/reference/", import.meta.url));
   const program = declareProgram(/** @type {any} */ (helpPlatform));

@@ -82,7 +82,7 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
     const never = guide.start("# a child that is never ready");
     await inOrder(never, [
       "phase follower → pre-leader",
-      "leadership is given up",
+      "giving up leadership",
       "phase pre-leader → follower",
     ]);
     never.interrupt();

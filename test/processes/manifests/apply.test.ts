@@ -1,4 +1,4 @@
-/** Every manifest is accepted by an API server, strictly: the kube-apiserver of TENURE_CONFORMANCE_KUBECONFIG, or a sandbox. */
+/** An API server accepts every manifest with strict validation: that of TENURE_CONFORMANCE_KUBECONFIG, or a sandbox. */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ const optionsFor = (options: Pick<ManifestOptions, "mode" | "traffic">): Manifes
   ...options,
 });
 
-describe("the API server takes every object as it is, and knows every field", () => {
+describe("the API server accepts every object and knows every field", () => {
   test.each(combinations)("$mode, $traffic", async (options) => {
     const objects = objectsFor(optionsFor(options));
     for (const object of known(objects, to.target.isSandbox)) {
@@ -52,7 +52,7 @@ describe("the API server takes every object as it is, and knows every field", ()
     }
   });
 
-  test("a field that does not exist would have been seen", async () => {
+  test("rejects an unknown field", async () => {
     const [account] = objectsFor(optionsFor({ mode: "run", traffic: "none" }));
     const path = `${collectionOf(account)}?dryRun=All&fieldValidation=Strict`;
     const { status, body } = await to.target.request("POST", path, { ...account, automountToken: true });
@@ -78,7 +78,7 @@ describe.skipIf(!hasKubectl)("kubectl apply --dry-run=server takes what is print
     const file = join(folder, "manifests.yaml");
     await writeFile(file, documents.join("\n---\n"));
     const env = { ...process.env, KUBECONFIG: to.kubeconfig, HOME: folder };
-    // The sandbox is in this process: whoever waits for kubectl must not block it.
+    // The sandbox runs in this process, so waiting for kubectl must not block.
     const { stdout, stderr } = await promisify(execFile)(
       "kubectl",
       ["apply", "--dry-run=server", "-f", file],

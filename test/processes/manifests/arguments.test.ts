@@ -1,4 +1,4 @@
-/** What the manifests call tenure with is what tenure takes. */
+/** The arguments in the manifests match the declarations of the command. */
 import { expect, test } from "vitest";
 import { tenureArguments } from "../../../packages/cli/src/commands/manifests/arguments.ts";
 import { checkOptions, trafficModes } from "../../../packages/cli/src/commands/manifests/options.ts";
@@ -21,7 +21,7 @@ test.each(combinations)("$mode, $traffic", (options) => {
   expect(problemsOf(words)).toEqual([]);
 });
 
-test("a flag that does not exist would have been seen", () => {
+test("finds an unknown flag", () => {
   expect(problemsOf(["run", "--lease-lock-nam=a", "--", "x", "--y"])).toEqual([
     "run has no --lease-lock-nam=a",
   ]);

@@ -1,6 +1,6 @@
 /**
- * The Dockerfile as far as it can be judged without building it, which needs Docker: what a linter would say, and that all
- * that it copies is there. Building and running it is not tested here.
+ * Checks the Dockerfile without building it, which would need Docker: what a linter would find, and that all copied files
+ * exist. Building and running the image is not tested here.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -26,12 +26,12 @@ const all = (name: string) => instructions.filter((each) => each.name === name).
 const lastStage = instructions.slice(instructions.map(({ name }) => name).lastIndexOf("FROM"));
 const last = (name: string) => lastStage.filter((each) => each.name === name).at(-1)?.value;
 
-test("is made of instructions that Docker knows", () => {
+test("has only known instructions", () => {
   const known = ["FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "ENTRYPOINT", "CMD"];
   expect(instructions.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test("has stages, and each image is pinned and meets what the packages need", () => {
+test("has stages with pinned images that satisfy the packages' engines", () => {
   const froms = all("FROM");
   expect(froms.length).toBeGreaterThan(1);
   for (const from of froms) expect(from).toMatch(/^node:20\.\d+-alpine3\.\d+( AS \w+)?$/);
@@ -40,7 +40,7 @@ test("has stages, and each image is pinned and meets what the packages need", ()
   expect(Number(/^node:20\.(\d+)/.exec(froms[0] as string)?.[1])).toBeGreaterThanOrEqual(11);
 });
 
-test("copies only what is there, or what a stage made", () => {
+test("copies only files that exist or that a stage created", () => {
   const stages = all("FROM").map((from) => / AS (\w+)$/.exec(from)?.[1]);
   for (const copy of all("COPY")) {
     const words = copy.split(/\s+/);
@@ -50,18 +50,18 @@ test("copies only what is there, or what a stage made", () => {
   }
 });
 
-test("what is copied is not kept out by the file of what to ignore", () => {
+test(".dockerignore does not exclude copied files", () => {
   const ignore = readFileSync(`${root}deploy/Dockerfile.dockerignore`, "utf8").split("\n");
   for (const copy of all("COPY").filter((each) => !each.startsWith("--from"))) {
     for (const source of copy.split(/\s+/).slice(0, -1)) expect(ignore).toContain(`!${source}`);
   }
 });
 
-test("runs as nobody, by number, as the manifests do", () => {
+test("runs as the same numeric user as the manifests", () => {
   expect(last("USER")).toBe("65532:65532");
 });
 
-test("starts tenure without a shell, as process 1", () => {
+test("starts tenure as PID 1, without a shell", () => {
   expect(JSON.parse(last("ENTRYPOINT") as string)).toEqual(["tenure"]);
   expect(existsSync(`${root}packages/cli/bin/tenure.mjs`)).toBe(true);
   expect(all("RUN").join("\n")).toContain("/opt/tenure/packages/cli/bin/tenure.mjs /usr/local/bin/tenure");

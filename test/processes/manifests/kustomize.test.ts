@@ -1,6 +1,6 @@
 /**
- * deploy/kustomize is what `tenure manifests` prints: the base word for word, the overlays as kustomize builds them.
- * `REWRITE=1 npx vitest run test/processes/manifests/kustomize` writes the base anew.
+ * deploy/kustomize matches the output of `tenure manifests`: the base exactly, the overlays after kustomize builds them.
+ * `REWRITE=1 npx vitest run test/processes/manifests/kustomize` rewrites the base.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ const worker: ManifestOptions = {
 const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
 if (!hasKubectl) console.warn("kubectl is not on PATH: kustomize overlays are not built");
 
-describe("the base is what tenure manifests prints", () => {
+describe("the base matches tenure manifests", () => {
   const documents = manifestsAsYaml(worker)
     .replace(/^(#.*\n)+/, "")
     .split("---\n");
@@ -63,7 +63,7 @@ describe.skipIf(!hasKubectl)("kustomize builds what tenure manifests prints", ()
     }
   });
 
-  test("a namespace and an image of one's own reach everything that must know", async () => {
+  test("a custom namespace and image reach every object", async () => {
     const objects = await build("example");
     expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(["prod"]));
     const binding = objects.find(({ kind }) => kind === "RoleBinding");

@@ -1,6 +1,6 @@
 /**
- * Two pods as the manifests describe them, as processes against a sandbox: the arguments, the environment and the rights are
- * those of the Deployment and the Role, and nothing else is there. They are probed as the kubelet would, and one is stopped.
+ * Runs two pods of the manifests as processes against a sandbox, with exactly the arguments, the environment and the rights of
+ * the Deployment and the Role. The test probes them like the kubelet, and stops one.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -68,7 +68,7 @@ const manifestsOf = (
     ...(mode === "run" && { command: [process.execPath, "-e", "setInterval(() => {}, 1000)"] }),
   });
 
-/** What the kubelet would start, with the folder /tmp of its own. */
+/** Starts the containers of a pod like the kubelet, with its own /tmp. */
 async function startPod(
   mode: "run" | "sidecar",
   traffic: (typeof trafficModes)[number],
@@ -116,7 +116,7 @@ const answers = async ({ statusPort }: Pod, path: string) =>
     () => false,
   );
 
-/** Who is reached, by what the cluster or the kubelet would look at. */
+/** The pods that receive traffic, according to the labels, endpoints or probes. */
 async function reached(traffic: (typeof trafficModes)[number]): Promise<string[]> {
   const get = async (path: string) => (await target.request("GET", path)).body;
   switch (traffic) {
@@ -160,7 +160,7 @@ test.each(combinations)("$mode, $traffic", { timeout: 90_000 }, async ({ mode, t
     return (await reached(traffic)).join() === pod.name;
   };
   const first = await startPod(mode, traffic, 1);
-  await eventually(isReached(first), `${first.name} is reached`);
+  await eventually(isReached(first), `${first.name} receives traffic`);
   const second = await startPod(mode, traffic, 2);
   await eventually(() => answers(second, "/readyz"), `${second.name} answers probes`);
   expect(await reached(traffic)).toEqual([first.name]);
@@ -170,7 +170,7 @@ test.each(combinations)("$mode, $traffic", { timeout: 90_000 }, async ({ mode, t
   first.child.kill("SIGTERM");
   const [code] = await once(first.child, "close");
   expect({ code, said: code === 0 ? "" : first.said }).toEqual({ code: 0, said: "" });
-  await eventually(isReached(second), `${second.name} is reached`);
+  await eventually(isReached(second), `${second.name} receives traffic`);
   if (traffic === "configmap") {
     const { body } = await target.request("GET", `/api/v1/namespaces/${namespace}/configmaps/${name}-leader`);
     expect(body.data).toEqual({ leader: second.name });

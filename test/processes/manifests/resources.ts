@@ -1,4 +1,4 @@
-/** Where objects of the kinds that manifests are made of live in the API. */
+/** The API paths of the kinds in the manifests. */
 import type { Body } from "../../conformance/target.ts";
 
 const plurals: Readonly<Record<string, string>> = {
@@ -18,12 +18,12 @@ export function collectionOf({ apiVersion, kind, metadata }: Body): string {
   return `${root}/namespaces/${metadata.namespace}/${plural}`;
 }
 
-/** The sandbox has no disruption budgets: nobody evicts there. A real kube-apiserver is asked for all. */
+/** The sandbox has no PodDisruptionBudgets. A real kube-apiserver gets all objects. */
 export function known(objects: readonly Body[], isSandbox: boolean): Body[] {
   return objects.filter(({ kind }) => !isSandbox || kind !== "PodDisruptionBudget");
 }
 
-/** Objects by what tells them apart: their order is a matter of the tool that printed them. */
+/** Objects by kind and name, because their order depends on the tool that printed them. */
 export function byName(objects: readonly Body[]): Record<string, Body> {
   return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
 }

@@ -1,6 +1,6 @@
 /**
- * The Role that is printed is enough, and no more than enough: with it an election and the way of traffic work, and when
- * any one of its verbs is taken away, something is refused that was asked for.
+ * The Role has exactly the rights that are needed: with it the election and the traffic mode work, and without any one of its
+ * verbs some request is denied.
  */
 import { Election, LeaseLock } from "@tenure/election";
 import { KubeClient, loadConfig } from "@tenure/kube";
@@ -42,7 +42,7 @@ async function create(object: Body): Promise<void> {
   if (status !== 201) throw new Error(`cannot create ${object.kind}: ${JSON.stringify(body)}`);
 }
 
-/** A namespace with what the manifests put there, two pods, and an account that may do only this. */
+/** A namespace with the objects of the manifests, two pods, and an account with these rules. */
 async function stage(traffic: TrafficMode, rules: readonly Rule[]) {
   const namespace = await to.target.namespace();
   const objects = manifests(traffic, namespace);
@@ -65,7 +65,7 @@ async function stage(traffic: TrafficMode, rules: readonly Rule[]) {
   return { namespace, kubeconfig };
 }
 
-/** kube-apiserver learns of roles through watches. */
+/** kube-apiserver sees new roles with a delay, through watches. */
 async function untilGranted(kubeconfig: string, namespace: string, rules: readonly Rule[]): Promise<void> {
   const client = new KubeClient(() => loadConfig({ kubeconfig }));
   const isGranted = async ({ apiGroups, resources, resourceNames, verbs }: Rule) => {
@@ -108,7 +108,7 @@ function gateFor(traffic: TrafficMode, client: KubeClient, namespace: string, po
   }
 }
 
-/** Two replicas: a leads and is reached, renews, steps down, then b does. What was refused on the way; nothing if all went well. */
+/** Replica a leads, serves, renews and steps down, then b does. Returns the requests that were denied. */
 async function handover(traffic: TrafficMode, rules: readonly Rule[]): Promise<string[]> {
   const { namespace, kubeconfig } = await stage(traffic, rules);
   const refused: string[] = [];
@@ -162,7 +162,7 @@ interface Replica {
   run(): Promise<unknown>;
 }
 
-/** Each rule without each of its verbs; the election's rules are taken apart once, with no traffic. */
+/** Each rule without each of its verbs. The rules of the election are tested only once, without traffic. */
 function reduced(traffic: TrafficMode): { without: string; rules: Rule[] }[] {
   const rules = rulesOf(traffic);
   const own = traffic === "none" ? rules : rules.slice(rulesOf("none").length);
@@ -179,17 +179,17 @@ function reduced(traffic: TrafficMode): { without: string; rules: Rule[] }[] {
 }
 
 describe.each(["none", "label", "endpointslice", "configmap"] as const)("--traffic %s", (traffic) => {
-  test("the Role is enough for an election with a handover", async () => {
+  test("the Role is sufficient for an election with a handover", async () => {
     expect(await handover(traffic, rulesOf(traffic))).toEqual([]);
   });
 
-  test.each(reduced(traffic))("and not without $without", async ({ without, rules }) => {
+  test.each(reduced(traffic))("the Role is not sufficient without $without", async ({ without, rules }) => {
     const refused = await handover(traffic, rules);
     const [verb, resource] = without.split(" ");
     expect(refused.join("\n")).toContain(`Cannot ${verb} ${resource}`);
   });
 });
 
-test("--traffic ready-file asks nothing more of the API server than the election", () => {
+test("--traffic ready-file needs no more rights than the election", () => {
   expect(rulesOf("ready-file")).toEqual(rulesOf("none"));
 });

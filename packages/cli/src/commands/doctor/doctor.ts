@@ -6,7 +6,7 @@ import { after, nearest, oneOfProblem, type Problem, parseDuration } from "@tenu
 import { presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
 import { electionLabel } from "@tenure/traffic/internal";
-import { durationProblems, type OperateFlags, type Session } from "../../cluster/session.ts";
+import { durationProblems, type Session } from "../../cluster/session.ts";
 import { serialize } from "../../display/output.ts";
 import { listLocks, readLocks } from "../../elections/find.ts";
 import { flappingOf, readEvents } from "../../elections/flapping.ts";

@@ -10,7 +10,6 @@ import { follow } from "../../elections/follow.ts";
 import { type Change, History } from "../../elections/history.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
 import { isElection } from "../../elections/other-leases.ts";
-import type { ElectionState } from "../../elections/state.ts";
 import { exclusive } from "../../settings/problems.ts";
 import { firstSignal } from "../../signals.ts";
 import { drawLive, type ReportedChange, type Watched } from "./live-view.ts";
