@@ -9,7 +9,7 @@ const packages = {
   core: { index: "index.js" },
   kube: { index: "index.js", internal: "internal.js" },
   election: { index: "index.js", internal: "internal.js", thread: "worker/thread.js" },
-  // The watchdog is a program of its own, looked for under this name beside whoever starts it.
+  // The watchdog is a separate program. The supervisor looks for it under this name in its own folder.
   supervisor: { index: "index.js", main: "watchdog/main.js" },
   traffic: { index: "index.js", internal: "internal.js" },
   status: { index: "index.js", internal: "internal.js" },

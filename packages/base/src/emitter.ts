@@ -24,7 +24,7 @@ export class Emitter<Events extends Record<keyof Events, unknown>> {
   }
 
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    // A copy, because a listener that removes itself and adds itself again would otherwise get the same event for ever.
+    // A copy, because a listener that removes itself and adds itself again would otherwise get the same event forever.
     for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {
         const result: unknown = (listener as (event: Events[Name]) => unknown)(event);

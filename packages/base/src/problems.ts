@@ -1,5 +1,5 @@
 /**
- * What is wrong with a setting, as data. A check returns problems; whoever shows them decides what the settings are called:
+ * A problem with a setting, as data. A check returns problems. Its caller decides what the settings are called:
  * a library uses the names of its options, the command the names of its flags.
  */
 import { parseDuration } from "./duration.ts";

@@ -1,5 +1,5 @@
 /**
- * Timeouts must nest: whoever stops a process must wait longer than that process may take, at every level.
+ * Timeouts must nest: at every level, the one that stops a process must wait longer than the process may take.
  *
  *     pod grace period > supervisor stops the child > the child shuts down > the child drains its work
  *     renewDeadline + kill margin <= hard deadline < leaseDuration
