@@ -90,7 +90,7 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
 
     // Timeouts.
     const refused = await guide.shell(guide.block("# refused, with exit code 2"), 2);
-    expect(refused).toContain("25s < 30s");
+    expect(refused).toContain("(30s), but is 25s");
 
     expect(guide.left).toEqual([]);
   });
