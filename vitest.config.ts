@@ -15,7 +15,8 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],
     // Most tests wait more than they work; by default one core is left idle.
     maxWorkers: 2,
-    // A deadline, not a pace: a test waits for what it expects, and a busy machine may take its time.
+    // Deadlines, not a pace: a test waits for what it expects, and a busy machine may take its time.
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     // Slower suites have a configuration of their own.
     exclude: ["**/node_modules/**", "test/kube/**", "test/processes/**"],

@@ -6,7 +6,7 @@ import { connectForLocks, eventually, type LockTarget, lockKinds } from "./locks
 import type { Body, Target } from "./target.ts";
 
 /** A long lease for slow machines, because no test waits until it expires. Renewed often, so that tests see renewals. */
-const timings = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms", renewInterval: "200ms" };
+const timings = { leaseDuration: "60s", renewDeadline: "50s", retryPeriod: "500ms", renewInterval: "200ms" };
 
 let connection: LockTarget;
 let target: Target;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => connection?.close());
 
-describe.each(lockKinds)("elections with a $kind", { timeout: 30_000 }, ({ places, make }) => {
+describe.each(lockKinds)("elections with a $kind", { timeout: 60_000 }, ({ places, make }) => {
   const name = "my-lock";
   let namespace: string;
   let paths: string[];

@@ -126,9 +126,9 @@ export function viewIn(answer: { kind: string; view?: LockView }): LockView {
 
 /** Waits until the condition holds. Rejects if it does not hold in time. */
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 25_000;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`did not happen within 15 s: ${what}`);
+    if (performance.now() > end) throw new Error(`did not happen within 25 s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

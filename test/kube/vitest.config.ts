@@ -12,6 +12,7 @@ export default defineConfig({
     ),
     globalSetup: ["test/kube/global-setup.ts"],
     // An API server needs several seconds to start, and more on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

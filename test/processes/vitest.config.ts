@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     include: ["test/processes/**/*.test.ts"],
     maxWorkers: 2,
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

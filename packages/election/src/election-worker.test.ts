@@ -63,7 +63,7 @@ async function newWorkerElection(work: Work, onOverrun: "exit" | "report" = "exi
     const before = threads.length;
     const done = election.run(work, shutdown);
     done.catch(() => {});
-    await vi.waitFor(() => expect(threads.length).toBe(before + 1));
+    await expect.poll(() => threads.length).toBe(before + 1);
     await clock.pass(0);
     const thread = threads.at(-1) as InstanceType<typeof FakeWorker>;
     const status = new SharedStatus((thread.setup as WorkerSetup).status);

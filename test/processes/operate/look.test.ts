@@ -69,7 +69,7 @@ describe("tenure status", () => {
   it("prints that a dead leader does not lead", async () => {
     await lease("dead", record("pod-a", { leaseDurationSeconds: 1 }));
     await expect
-      .poll(async () => (await cluster.tenure("status", "dead")).out, { timeout: 10_000 })
+      .poll(async () => (await cluster.tenure("status", "dead")).out)
       .toMatch(/Nobody leads: pod-a last renewed .* ago, and its lease expired .* ago/);
   });
 
@@ -236,7 +236,7 @@ describe("tenure watch in a pipe", () => {
     });
     const closed = new Promise((resolve) => shell.on("close", resolve));
     // A closed pipe is noticed at the next line.
-    await expect.poll(() => out, { timeout: 15_000 }).toContain("leads");
+    await expect.poll(() => out).toContain("leads");
     await lease("three", record("pod-c"), namespace);
     await closed;
     expect(err).toBe("");

@@ -32,7 +32,7 @@ it("keeps leading, and stops on SIGTERM", { timeout: 40_000 }, async () => {
   });
   try {
     const lease = async () => (await client.request<Lease>({ method: "GET", path })).spec;
-    await expect.poll(() => lease().catch(() => undefined), { timeout: 15_000 }).toBeDefined();
+    await expect.poll(() => lease().catch(() => undefined)).toBeDefined();
     const before = await lease();
     const soonMs = Date.parse(before.renewTime) + 8_000;
     await expect
@@ -42,7 +42,7 @@ it("keeps leading, and stops on SIGTERM", { timeout: 40_000 }, async () => {
     const { readFile } = await import("node:fs/promises");
     const pid = Number(await readFile(pidFile, "utf8"));
     process.kill(pid, "SIGTERM");
-    await expect.poll(() => isGone(pid), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isGone(pid)).toBe(true);
   } finally {
     process.kill(-(shell.pid as number), "SIGKILL");
     await once(shell, "exit").catch(() => {});

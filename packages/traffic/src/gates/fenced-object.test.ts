@@ -69,7 +69,7 @@ describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
     });
   const read = () => cluster.get(path);
   const firstError = async () => {
-    await expect.poll(() => errors.length, { timeout: 5_000 }).toBeGreaterThan(0);
+    await expect.poll(() => errors.length).toBeGreaterThan(0);
     return errors[0];
   };
 

@@ -47,7 +47,7 @@ async function threeGates() {
 }
 
 async function firstError(): Promise<string> {
-  await expect.poll(() => errors.length, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(() => errors.length).toBeGreaterThan(0);
   return errors[0] as string;
 }
 

@@ -49,13 +49,13 @@ it.each([
   platform.clock = systemClock;
   const ended = runCommandLine(platform);
   const frames = () => platform.printed.split("\u001b[J");
-  await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toContain("pod-a");
+  await expect.poll(() => frames().at(-1)).toContain("pod-a");
   await client.request({
     method: "PUT",
     path: `${path}/${election}`,
     body: { ...created, spec: spec("pod-b", 1) },
   });
-  await expect.poll(() => frames().at(-1), { timeout: 10_000 }).toMatch(/pod-b.* has led for/);
+  await expect.poll(() => frames().at(-1)).toMatch(/pod-b.* has led for/);
   platform.interrupt();
   expect(await ended, name).toBe(0);
   const last = (frames().at(-1) as string).replace("\u001b[?25h\n", "");

@@ -58,8 +58,7 @@ function start(flags: string, options: Partial<FakeOptions> = {}): Sidecar {
 
 const quick = "--status 127.0.0.1:0 --handover-delay 0s";
 const newName = () => `sidecar-${++names}`;
-const leads = (sidecar: Sidecar) =>
-  expect.poll(async () => (await sidecar.status()).isLeader, { timeout: 10_000 }).toBe(true);
+const leads = (sidecar: Sidecar) => expect.poll(async () => (await sidecar.status()).isLeader).toBe(true);
 
 describe("an application that asks", () => {
   it("learns who leads, and that it leads after the other one has stopped", async () => {
@@ -143,7 +142,7 @@ describe("traffic", () => {
     };
     const one = pod("p-1");
     await expect.poll(roles).toEqual(["leader", undefined]);
-    expect(existsSync(ready("p-1"))).toBe(true);
+    await expect.poll(() => existsSync(ready("p-1"))).toBe(true);
     const two = pod("p-2");
     await expect.poll(roles).toEqual(["leader", "standby"]);
     one.raise("SIGTERM");
@@ -172,7 +171,7 @@ describe("manual routing", () => {
     await expect.poll(() => sidecar.printed).toContain("somebody is named");
     expect(existsSync(ready)).toBe(false);
     await writeFile(file, "p-1\n");
-    await expect.poll(() => existsSync(ready), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => existsSync(ready)).toBe(true);
     sidecar.raise("SIGTERM");
     expect(await sidecar.ended).toBe(0);
     expect(existsSync(ready)).toBe(false);
