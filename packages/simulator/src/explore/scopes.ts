@@ -1,0 +1,31 @@
+/** The scopes that are searched. Each is exhausted: every history within its limits is covered. */
+import { type FaultKind, faultKinds, type Scope } from "./world.ts";
+
+export interface NamedScope extends Scope {
+  readonly name: string;
+}
+
+function scope(
+  name: string,
+  candidates: number,
+  delays: number,
+  faults: Partial<Record<FaultKind, number>>,
+): NamedScope {
+  const none = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>;
+  return { name, candidates, delays, faults: { ...none, ...faults } };
+}
+
+/** One fault of each kind, with one delay. */
+const single = faultKinds.map((kind) => scope(`2 candidates, 1 delay, 1 ${kind}`, 2, 1, { [kind]: 1 }));
+
+/** For every commit: under a minute. */
+export const shortScopes: readonly NamedScope[] = [scope("2 candidates, 2 delays", 2, 2, {}), ...single];
+
+/** By hand. */
+export const longScopes: readonly NamedScope[] = [
+  scope("2 candidates, 4 delays", 2, 4, {}),
+  scope("3 candidates, 1 delay", 3, 1, {}),
+  ...faultKinds.map((kind) => scope(`2 candidates, 2 delays, 1 ${kind}`, 2, 2, { [kind]: 1 })),
+  scope("2 candidates, 1 delay, 1 lose, 1 crash", 2, 1, { lose: 1, crash: 1 }),
+  scope("2 candidates, 1 delay, 1 lose, 1 delete", 2, 1, { lose: 1, delete: 1 }),
+];
