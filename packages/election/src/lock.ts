@@ -31,6 +31,8 @@ export interface Lock {
   readonly description: string;
   /** How to construct this lock in another thread; undefined if that is not possible. */
   readonly spec?: LockSpec | undefined;
+  /** The address of the store, e.g. of the API server; undefined if it is not known. Called after `prepare`. */
+  serverAddress?(): Promise<string | undefined>;
   /** Called before the requests of each run. Rejects if the lock cannot work until a person fixes something. */
   prepare?(): Promise<void>;
   /**

@@ -24,6 +24,7 @@ describe("KubeClient", () => {
     });
     await client.request(get);
     expect(await client.namespace()).toBe("prod");
+    expect(await client.serverAddress()).toBe(server.url);
     expect(calls).toBe(2);
   });
 

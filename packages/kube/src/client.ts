@@ -76,6 +76,11 @@ export class KubeClient {
     return (await this.#loadConfig()).namespace;
   }
 
+  /** The address of the API server. */
+  async serverAddress(): Promise<string> {
+    return (await this.#loadConfig()).server;
+  }
+
   /** Ends everything at once: requests reject with `Aborted`, watches resolve, sockets close. */
   close(): void {
     if (this.#closed) return;

@@ -1,65 +1,11 @@
 /** Rolling updates from one lock to the other with real elections: never two leaders. */
 
-import { sleep } from "@tenure/base";
-import { VirtualClock } from "@tenure/base/virtual-clock";
 import { KubeError } from "@tenure/kube";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Election } from "../election.ts";
-import type { Lock } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import { fromPath, toPath } from "../testing/migration-lock.ts";
-import { aborted } from "../testing/replicas.ts";
-import { ConfigMapLock } from "./annotation-lock.ts";
-import { LeaseLock } from "./lease-lock.ts";
-import { MigrationLock } from "./migration-lock.ts";
-
-type Stage = "old" | "both" | "new";
-
-class Rollout {
-  readonly clock = new VirtualClock();
-  readonly api = new FakeApi();
-  readonly log: string[] = [];
-  readonly tokens: bigint[] = [];
-  working = 0;
-  mostWorking = 0;
-
-  constructor() {
-    this.api.isLive = true;
-  }
-
-  /** Starts a replica with the locks of that stage. The returned function stops it. */
-  start(identity: string, stage: Stage, options: { api?: FakeApi; random?: () => number } = {}): () => void {
-    const stop = new AbortController();
-    const { random = () => 0.5, api = this.api } = options;
-    const election = new Election({
-      lock: lockOf(stage, api),
-      identity,
-      clock: this.clock,
-      random,
-      onOverrun: "report",
-    });
-    const work = async ({ signal, token }: { signal: AbortSignal; token: bigint }) => {
-      this.working += 1;
-      this.mostWorking = Math.max(this.mostWorking, this.working);
-      this.tokens.push(token);
-      this.log.push(`${identity} works`);
-      await aborted(signal);
-      await sleep(this.clock, 20);
-      this.working -= 1;
-      this.log.push(`${identity} stopped`);
-    };
-    election.run(work, stop).catch(() => {});
-    return () => stop.abort();
-  }
-}
-
-function lockOf(stage: Stage, api: FakeApi): Lock {
-  const options = { name: "lock", namespace: "ns", client: api.client };
-  const from = new ConfigMapLock(options);
-  const to = new LeaseLock(options);
-  return stage === "old" ? from : stage === "new" ? to : new MigrationLock({ from, to });
-}
+import { Rollout, type Stage } from "../testing/rollout.ts";
 
 describe("a migration", () => {
   it("from old to both to new hands over at each step, with growing tokens", async () => {

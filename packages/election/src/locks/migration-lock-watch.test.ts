@@ -4,7 +4,10 @@ import { KubeError } from "@tenure/kube";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import type { LockObserver } from "../lock.ts";
+import { FakeApi } from "../testing/fake-api.ts";
 import { fromPath, mine, open, released, signal, toPath, view } from "../testing/migration-lock.ts";
+import { ConfigMapLock } from "./annotation-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
 import { MigrationLock } from "./migration-lock.ts";
 
 describe("watch", () => {
@@ -116,6 +119,23 @@ describe("a migration lock", () => {
     expect(event.involvedObject).toMatchObject({ kind: "Lease", name: "lock" });
     const { uid } = api.objects.get(toPath)?.metadata ?? {};
     expect(event.involvedObject).toMatchObject({ uid });
+  });
+
+  it("is rejected if the objects are on different API servers", async () => {
+    const options = { name: "lock", namespace: "ns" };
+    const [here, there] = [new FakeApi(), new FakeApi()];
+    there.addressOfConfig = "https://other.example:6443";
+    const from = new ConfigMapLock({ ...options, client: here.client });
+    const lock = new MigrationLock({ from, to: new LeaseLock({ ...options, client: there.client }) });
+    await expect(lock.prepare()).rejects.toMatchObject({
+      code: "InvalidOptions",
+      message:
+        "Cannot use configmap ns/lock and lease ns/lock as one lock: to must be on the same API server as from " +
+        "(https://cluster.example:6443), but is https://other.example:6443; use one cluster for both, because changes in " +
+        "two clusters have no order.",
+    });
+    const sameServer = new LeaseLock({ ...options, client: new FakeApi().client });
+    await expect(new MigrationLock({ from, to: sameServer }).prepare()).resolves.toBeUndefined();
   });
 
   it("works with locks that have no optional methods", async () => {

@@ -60,6 +60,18 @@ describe("read", () => {
       { leaseDurationSeconds: undefined },
     ],
     [
+      "to held, from without a record: the duration of the holder",
+      recordOf("", { leaseDurationSeconds: undefined }),
+      recordOf("b", { leaseDurationSeconds: 60 }),
+      { leaseDurationSeconds: 60 },
+    ],
+    [
+      "from emptied by hand, to released: not free, because the true holder may not know it yet",
+      recordOf("", { leaseDurationSeconds: 15 }),
+      released,
+      { holderIdentity: "", leaseDurationSeconds: 15 },
+    ],
+    [
       "two holders: the higher number of transitions",
       recordOf("b", { leaseTransitions: 7 }),
       recordOf("c"),
@@ -76,6 +88,13 @@ describe("read", () => {
     );
     expect(record.renewTime).toBe("1/2");
     expect(record.acquireTime).toBe(`${recordOf("b").acquireTime}/${recordOf("c").acquireTime}`);
+  });
+
+  it("another candidate's renewal counts as soon as it is in one object", async () => {
+    const { lock, put } = open(recordOf("b"), recordOf("b"));
+    await view(lock);
+    put.from(recordOf("b", { renewTime: "2030-01-01T00:00:03.000001Z" }));
+    expect((await view(lock)).record.renewTime).toBe("2030-01-01T00:00:03.000001Z");
   });
 
   it("has a new version after each change of either object, and a revision that never falls", async () => {

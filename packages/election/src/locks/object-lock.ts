@@ -85,6 +85,10 @@ export class ObjectLock implements Lock {
     check(kind, { ...this.#options, namespace: this.#namespace });
   }
 
+  serverAddress(): Promise<string> {
+    return this.#client.serverAddress();
+  }
+
   async read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
     const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
     return this.#answer(false, () =>

@@ -14,6 +14,7 @@ export class FakeApi {
   readonly objects = new Map<string, KubeObject>();
   readonly requests: KubeRequest[] = [];
   readonly watches: WatchRequest<KubeObject>[] = [];
+  addressOfConfig = "https://cluster.example:6443";
   namespaceOfConfig: string | undefined = "from-config";
   /** Whether watches get events by themselves, or only from the test. */
   isLive = false;
@@ -30,6 +31,10 @@ export class FakeApi {
 
   async namespace(): Promise<string | undefined> {
     return this.namespaceOfConfig;
+  }
+
+  async serverAddress(): Promise<string> {
+    return this.addressOfConfig;
   }
 
   async request(request: KubeRequest): Promise<unknown> {
