@@ -24,7 +24,7 @@ const stableMs = 5_000;
 /** A stream that ends sooner than this counts as a failure the second time. */
 const tooShortMs = 1_000;
 
-const needPerson: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "NotFound"]);
+const needPerson: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "NotFound", "HttpError"]);
 
 type State = "starting" | "up" | "down";
 
