@@ -94,6 +94,8 @@ async function supervise(
   const { gates, metrics } = traffic;
   const election = createElection(flags, connection, platform, {
     onOverrun: "report",
+    // The supervisor kills a child that does not stop in time (--stop-timeout).
+    stopTimeout: false,
     clock: { ...systemClock, jumpCheckMs },
     ...(metrics && { metrics }),
   });
