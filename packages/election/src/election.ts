@@ -145,16 +145,21 @@ export class Election {
 
   async #prepare(signal: AbortSignal | undefined): Promise<CandidateHandle | undefined> {
     await this.#options.lock.prepare?.();
-    if (!signal?.aborted) this.#candidate ??= await this.#newCandidate();
-    return this.#candidate;
+    if (signal?.aborted) return undefined;
+    const candidate = this.#candidate ?? (await this.#newCandidate(signal));
+    // Not if it is undefined: a later run may have set its own candidate meanwhile.
+    if (candidate) this.#candidate = candidate;
+    return candidate;
   }
 
-  async #newCandidate(): Promise<CandidateHandle> {
+  async #newCandidate(signal: AbortSignal | undefined): Promise<CandidateHandle | undefined> {
     const { lock, random = systemRandom, worker = false, onOverrun = "exit" } = this.#options;
     const config = this.#config;
     const onNotice = (notice: Notice) => this.#onNotice(notice);
     if (!worker || !lock.spec) return new Candidate({ config, lock, clock: this.#clock, random, onNotice });
     const { WorkerCandidate } = await import("./worker/worker-candidate.ts");
+    // The run has ended meanwhile. Nobody would stop the thread, and it would keep the process alive.
+    if (signal?.aborted) return undefined;
     return new WorkerCandidate({
       config,
       lock: lock.spec,
