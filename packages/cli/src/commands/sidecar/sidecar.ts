@@ -8,7 +8,12 @@ import type { Term } from "@tenure/election";
 import type { StatusSource } from "@tenure/status";
 import { inTraffic } from "@tenure/traffic";
 import type { Command } from "commander";
-import { createElection, electionProblems, identityFrom } from "../../candidate/create-election.ts";
+import {
+  createElection,
+  electionProblems,
+  electionWarnings,
+  identityFrom,
+} from "../../candidate/create-election.ts";
 import { createTraffic, trafficProblems } from "../../candidate/create-traffic.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
@@ -39,6 +44,8 @@ export async function sidecar(command: Command, platform: Platform): Promise<voi
   rejectProblems(problems, { nameOf });
   await untilShutdown(platform, async (signal) => {
     const log = await openLog(flags, platform, 1);
+    const warnings = isFollowing ? [] : electionWarnings(flags, nameOf);
+    for (const warning of warnings) log.warn(warning, { event: "advice" });
     try {
       await (isFollowing ? follow : takePart)(flags, platform, signal, log);
     } finally {
