@@ -69,6 +69,7 @@ async function takePart(
   const election = createElection(flags, connection, platform, {
     // A sidecar has no work that could overrun. After a freeze it continues as a follower.
     onOverrun: "report",
+    stopTimeout: stopTimeoutFor(flags.handoverDelay),
     ...(metrics && { metrics }),
   });
   const source: StatusSource = { election, stepDown: () => election.stepDown() };
@@ -98,4 +99,9 @@ async function takePart(
     await server?.close();
     connection.client.close();
   }
+}
+
+/** The application has the handover delay to stop, however long that is. One more minute is for the gates. */
+export function stopTimeoutFor(handoverDelay: string | undefined): string {
+  return `${(parseDuration(handoverDelay) ?? 0) + 60_000}ms`;
 }
