@@ -7,7 +7,7 @@ import type { InFlight, Phase, State, Term } from "./types.ts";
 
 const now = { monoMs: 100_000, wallMs: 900_000 };
 const term: Term = { token: 1n, sent: now, acquireTime: "then", leaseTransitions: 0 };
-const ending = { term, reason: "step-down", cooldownMs: 0 } as const;
+const ending = { term, reason: "step-down", cooldownMs: 0, untilMs: Number.POSITIVE_INFINITY } as const;
 const campaigning: Phase = { name: "campaigning", notBeforeMs: 0, staggerMs: 0 };
 const lost: Phase = {
   name: "lost",
@@ -126,6 +126,11 @@ describe("agenda", () => {
       "the same while draining: renewals continue",
       { phase: { name: "draining", ...ending }, ...inContact },
       { "renew-deadline": 110_000, renew: 103_000 },
+    ],
+    [
+      "the end of the time to stop while draining, also while a request is in flight",
+      { phase: { name: "draining", ...ending, untilMs: 130_000 }, inFlight },
+      { "renew-deadline": 110_000, "stop-timeout": 130_000, "time-out-request": 102_500 },
     ],
     [
       "a renewal after the back-off",

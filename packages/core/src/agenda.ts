@@ -14,6 +14,7 @@ export type Task =
   | "acquire"
   | "renew"
   | "renew-deadline"
+  | "stop-timeout"
   | "hard-deadline"
   | "release"
   | "give-up-release";
@@ -36,6 +37,8 @@ export function agenda(config: Config, state: State, at: Instant): AgendaEntry[]
   if (phase.name === "leading" || phase.name === "draining") {
     add("renew-deadline", dueMs(phase.term.sent, timings.renewDeadlineMs, at));
   }
+  // Work that ignores its signal would otherwise keep the lock for as long as the process lives.
+  if (phase.name === "draining" && Number.isFinite(phase.untilMs)) add("stop-timeout", phase.untilMs);
   if (phase.name === "lost" && !phase.overrun) {
     add("hard-deadline", dueMs(phase.term.sent, timings.hardDeadlineMs, at));
   }

@@ -12,6 +12,7 @@ export {
   resolveTimings,
   type TimingOptions,
   type Timings,
+  timingWarnings,
 } from "./timings.ts";
 export type {
   Answer,

@@ -18,7 +18,7 @@ import type { Phase, State, Term } from "./types.ts";
 const sent = { monoMs: 1_000, wallMs: 51_000 };
 const term: Term = { token: 1n, sent, acquireTime: "then", leaseTransitions: 0 };
 const after = (ms: number) => ({ monoMs: 1_000 + ms, wallMs: 51_000 + ms });
-const ending = { term, reason: "step-down", cooldownMs: 0 } as const;
+const ending = { term, reason: "step-down", cooldownMs: 0, untilMs: Number.POSITIVE_INFINITY } as const;
 const lost = {
   name: "lost",
   term,

@@ -1,5 +1,6 @@
 /** Start, stop, release, clock jumps, and the records that are written. */
 import { describe, expect, it } from "vitest";
+import { validUntil } from "./queries.ts";
 import { sameRecord } from "./record.ts";
 import { LockServer } from "./testing/lock-server.ts";
 import { annotated, held, record, released, view } from "./testing/records.ts";
@@ -299,5 +300,49 @@ describe("the written record", () => {
     other.random = 0.25;
     other.found(released(7));
     expect(sameRecord(one.lastWrite.record, other.lastWrite.record)).toBe(false);
+  });
+});
+
+describe("work that ignores its signal", () => {
+  const draining = (drainTimeoutMs?: number) => {
+    const candidate = leading(drainTimeoutMs === undefined ? {} : { drainTimeoutMs });
+    const server = new LockServer(candidate.committed(1));
+    return { candidate, server };
+  };
+
+  it.each([
+    ["a step-down", (candidate: TestCandidate) => candidate.stepDown()],
+    ["a stop", (candidate: TestCandidate) => candidate.stop()],
+  ])("loses its term when the time to stop is over: %s", (_what, end) => {
+    const { candidate, server } = draining(20_000);
+    end(candidate);
+    expect(ofType(candidate.run(19_999, server.answer), "term-lost")).toEqual([]);
+    expect([candidate.phase, candidate.mayWork]).toEqual(["draining", true]);
+    const lastSent = (candidate.state.phase as { term: { sent: { monoMs: number } } }).term.sent.monoMs;
+    expect(ofType(candidate.run(1, server.answer), "term-lost")).toEqual([
+      { type: "term-lost", reason: "stop-timeout" },
+    ]);
+    const effects = candidate.run(30_000, server.answer);
+    expect(ofType(effects, "write")).toEqual([]);
+    expect(types(effects)).toEqual(["term-expired", "overrun"]);
+    expect(validUntil(candidate.config, candidate.state)?.monoMs).toBe(lastSent + 14_750);
+    expect(ofType(candidate.workStopped(), "term-ended")).toMatchObject([
+      { reason: "stop-timeout", released: false },
+    ]);
+  });
+
+  it("counts from the first request to stop", () => {
+    const { candidate, server } = draining(20_000);
+    candidate.stepDown();
+    candidate.run(15_000, server.answer);
+    candidate.stop();
+    expect(ofType(candidate.run(5_000, server.answer), "term-lost")).toHaveLength(1);
+  });
+
+  it("may drain without limit if none is set", () => {
+    const { candidate, server } = draining();
+    candidate.stepDown();
+    candidate.run(3_600_000, server.answer);
+    expect([candidate.phase, candidate.mayWork]).toEqual(["draining", true]);
   });
 });

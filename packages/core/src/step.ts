@@ -241,7 +241,8 @@ function runTask(ctx: StepContext, task: Task): void {
       write(ctx, task);
       return;
     case "renew-deadline":
-      loseTerm(ctx, "renew-deadline", true);
+    case "stop-timeout":
+      loseTerm(ctx, task, true);
       return;
     case "hard-deadline":
       if (phase.name !== "lost") return;

@@ -9,6 +9,7 @@ import {
   presets,
   resolveTimings,
   type TimingOptions,
+  timingWarnings,
 } from "./timings.ts";
 
 function problemsOf(options: unknown): readonly string[] {
@@ -231,5 +232,24 @@ describe("periods that would only load the API server", () => {
       "renewInterval must be at least 50ms, but is 10ms",
     ]);
     expect(problemsOf({ retryPeriod: "50ms", renewInterval: "50ms" })).toEqual([]);
+  });
+});
+
+describe("timingWarnings", () => {
+  it.each<[TimingOptions, string[]]>([
+    [{}, []],
+    [{ preset: "fast-failover" }, []],
+    [{ preset: "low-load" }, []],
+    [{ retryPeriod: "4999ms" }, []],
+    [
+      { retryPeriod: "5s" },
+      [
+        "renewDeadline should be greater than 2 times retryPeriod, so that a failed renewal can be repeated (10s), but is 10s",
+      ],
+    ],
+    [{ retryPeriod: "9s" }, []],
+    [{ retryPeriod: "soon" }, []],
+  ])("of %j are %j; what is an error draws no warning", (options, warnings) => {
+    expect(describeProblems(timingWarnings(options))).toEqual(warnings);
   });
 });

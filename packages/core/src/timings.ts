@@ -59,6 +59,8 @@ export const clockRateTolerance = 0.01;
 export const marginMs = 100;
 /** client-go's JitterFactor. client-go requires renewDeadline to be greater than this times retryPeriod. */
 const retryJitter = 1.2;
+/** The usual advice for client-go. With less, one failed renewal and the wait after it take up the whole deadline. */
+const advisedRetries = 2;
 /** A lease of more than a day is a mistake in the unit. After a crash, nobody would lead for that long. */
 const longestLeaseMs = 24 * 3_600_000;
 
@@ -169,4 +171,19 @@ export function checkTimings(options: TimingOptions = {}): Checked<Timings> {
 /** Timings that are known to be valid. Throws if they are not. */
 export function resolveTimings(options: TimingOptions = {}): Timings {
   return expectValid(checkTimings(options));
+}
+
+/** What is allowed but not advisable. Empty if the options have problems: those are reported instead. */
+export function timingWarnings(options: TimingOptions = {}): readonly Problem[] {
+  const { value } = checkTimings(options);
+  const leastMs = (value?.retryPeriodMs ?? 0) * advisedRetries;
+  if (!value || value.renewDeadlineMs > leastMs) return [];
+  return [
+    {
+      field: "renewDeadline",
+      rule: `should be greater than ${advisedRetries} times {retryPeriod}, so that a failed renewal can be repeated`,
+      limit: formatDuration(leastMs),
+      value: formatDuration(value.renewDeadlineMs),
+    },
+  ];
 }

@@ -31,11 +31,12 @@ export function stagger(ctx: StepContext): void {
   ctx.state.phase = { ...ctx.state.phase, staggerMs: ctx.random * staggerRangeMs };
 }
 
-/** Ends the term on purpose: tells the work to stop, and keeps renewing until it has stopped. */
+/** Ends the term on purpose: tells the work to stop, and keeps renewing until it has stopped or its time to stop is over. */
 export function drain(ctx: StepContext, reason: "step-down" | "shutdown", cooldownMs: number): void {
   const { phase } = ctx.state;
   if (phase.name !== "leading") return;
-  ctx.state.phase = { name: "draining", term: phase.term, reason, cooldownMs };
+  const untilMs = ctx.at.monoMs + (ctx.config.drainTimeoutMs ?? Number.POSITIVE_INFINITY);
+  ctx.state.phase = { name: "draining", term: phase.term, reason, cooldownMs, untilMs };
   ctx.effects.push({ type: "term-ending", reason });
 }
 

@@ -15,10 +15,13 @@ export interface Config {
   readonly failWhenDenied: boolean;
   /** How long this candidate does not campaign after an operator orders it to step down, so that another can win. */
   readonly cooldownMs: number;
+  /** How long the work may take to stop when its term ends on purpose. After that the term is lost. @default no limit */
+  readonly drainTimeoutMs?: number;
 }
 
 /**
- * Why a term ended. The first three are intended, the others are losses. "overwritten": the lock still names this
+ * Why a term ended. The first three are intended, the others are losses. "stop-timeout": the term was ending on purpose, but
+ * its work did not stop in time. "overwritten": the lock still names this
  * candidate, but this process did not write the record. Either another process has the same identity, or a person edited
  * the lock.
  */
@@ -29,7 +32,8 @@ export type EndReason =
   | "renew-deadline"
   | "taken-over"
   | "lock-deleted"
-  | "overwritten";
+  | "overwritten"
+  | "stop-timeout";
 
 export interface Term {
   /** The revision of the write that won this term. It is greater than the token of any earlier term (G2). */
@@ -50,6 +54,8 @@ export type Phase =
       readonly term: Term;
       readonly reason: EndReason;
       readonly cooldownMs: number;
+      /** When the work has used up its time to stop, in monotonic milliseconds. Infinity: never. */
+      readonly untilMs: number;
     }
   /** The work has stopped and the lock is being released. */
   | {

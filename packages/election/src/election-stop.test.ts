@@ -222,3 +222,41 @@ describe("run", () => {
     expect(replica.clock.armed).toBeLessThanOrEqual(4);
   }, 20_000);
 });
+
+describe("work that ignores its signal", () => {
+  it("loses its term after stopTimeout, is unhealthy, and overruns at the hard deadline", async () => {
+    const replica = await newLeadingReplica(
+      { stopTimeout: "30s", onOverrun: "report" },
+      () => new Promise(() => {}),
+    );
+    const { clock, election, term } = replica;
+    election.stepDown();
+    await clock.pass(29_900);
+    expect([term.lost.aborted, term.isValid()]).toEqual([false, true]);
+    expect(election.health()).toEqual({ healthy: true, message: "leading" });
+    await clock.pass(100);
+    expect(term.lost.reason).toMatchObject({ code: "TermEnded", reason: "stop-timeout" });
+    expect(term.signal.reason).toMatchObject({ reason: "step-down" });
+    expect(election.health()).toEqual({
+      healthy: false,
+      message: "the work was asked to stop 30 s ago and has not stopped",
+    });
+    await clock.pass(14_750);
+    expect([term.expired.aborted, term.isValid()]).toEqual([true, false]);
+    expect(replica.events).toContain("overrun");
+    expect(election.health()).toMatchObject({ healthy: false });
+  });
+
+  it("has one minute by default, and no limit with stopTimeout: false", async () => {
+    const usual = await newLeadingReplica({ onOverrun: "report" }, () => new Promise(() => {}));
+    usual.election.stepDown();
+    await usual.clock.pass(59_900);
+    expect(usual.term.lost.aborted).toBe(false);
+    await usual.clock.pass(100);
+    expect(usual.term.lost.aborted).toBe(true);
+    const unlimited = await newLeadingReplica({ stopTimeout: false }, () => new Promise(() => {}));
+    unlimited.election.stepDown();
+    await unlimited.clock.pass(3_600_000);
+    expect([unlimited.term.lost.aborted, unlimited.election.health().healthy]).toEqual([false, true]);
+  });
+});

@@ -175,6 +175,18 @@ describe("an election in a worker thread", () => {
     expect(threads.filter(({ isTerminated }) => !isTerminated)).toEqual([]);
   });
 
+  it("has no thread if the run is stopped while the code for threads is being loaded", async () => {
+    const { election, run } = await newWorkerElection(untilAborted);
+    const shutdown = new AbortController();
+    const done = election.run(untilAborted, shutdown);
+    for (let turn = 0; turn < 2; turn++) await undefined;
+    shutdown.abort();
+    await done;
+    await vi.dynamicImportSettled();
+    expect(threads).toEqual([]);
+    expect((await run()).thread.posted).toEqual([{ type: "start" }]);
+  });
+
   it("tells the thread whether to end the process", async () => {
     const { run } = await newWorkerElection(untilAborted, "report");
     expect((await run()).thread.setup).toMatchObject({ endOnOverrun: false });

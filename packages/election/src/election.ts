@@ -23,16 +23,11 @@ import type { Config, EndReason, Failure } from "@tenure/core";
 import { Candidate, type CandidateHandle, type Notice } from "./candidate.ts";
 import { ElectionError, invalidOptions, overrunMessage } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
+import { type Health, healthOf } from "./health.ts";
 import { report } from "./metrics.ts";
 import { checkOptions, type ElectionOptions, type RunOptions, type Work } from "./options.ts";
 import { endProcess } from "./platform.ts";
 import { Term } from "./term.ts";
-
-export interface Health {
-  readonly healthy: boolean;
-  /** One sentence for people. */
-  readonly message: string;
-}
 
 interface Run {
   readonly work: Work;
@@ -48,6 +43,8 @@ interface ServedTerm {
   readonly startedMs: number;
   /** Whether the work has not stopped yet. */
   isWorking: boolean;
+  /** When the work was asked to stop because its term ends on purpose. */
+  askedToStopMs?: number;
   onWorkStopped?: () => void;
 }
 
@@ -133,36 +130,36 @@ export class Election {
     this.#candidate?.send({ type: "step-down", cooldownMs });
   }
 
-  /** Unhealthy if the work goes on after its term expired, or if the candidate has no connection to the lock. */
+  /** Unhealthy if the work goes on after its time is over, or if the candidate has no connection to the lock. */
   health(): Health {
     if (!this.#run || !this.#candidate) return { healthy: true, message: "not running" };
-    const isWorking = this.#served?.isWorking ?? false;
-    if (isWorking && !this.#served?.term.isValid()) {
-      return { healthy: false, message: "the term has expired, but its work has not stopped" };
-    }
-    const lastContactMs = Math.max(this.#candidate.lastContactMs(), this.#run.startedMs);
-    const silentMs = this.#clock.now().monoMs - lastContactMs;
-    if (silentMs > 2 * this.#config.timings.leaseDurationMs) {
-      return {
-        healthy: false,
-        message: `no contact with ${this.#options.lock.description} for ${Math.round(silentMs / 1_000)} s`,
-      };
-    }
-    return { healthy: true, message: isWorking ? "leading" : "waiting" };
+    const { term, isWorking, askedToStopMs } = this.#served ?? {};
+    return healthOf({
+      nowMs: this.#clock.now().monoMs,
+      config: this.#config,
+      lock: this.#options.lock.description,
+      lastContactMs: Math.max(this.#candidate.lastContactMs(), this.#run.startedMs),
+      work: term && isWorking ? { isValid: term.isValid(), askedToStopMs } : undefined,
+    });
   }
 
   async #prepare(signal: AbortSignal | undefined): Promise<CandidateHandle | undefined> {
     await this.#options.lock.prepare?.();
-    if (!signal?.aborted) this.#candidate ??= await this.#newCandidate();
-    return this.#candidate;
+    if (signal?.aborted) return undefined;
+    const candidate = this.#candidate ?? (await this.#newCandidate(signal));
+    // Not if it is undefined: a later run may have set its own candidate meanwhile.
+    if (candidate) this.#candidate = candidate;
+    return candidate;
   }
 
-  async #newCandidate(): Promise<CandidateHandle> {
+  async #newCandidate(signal: AbortSignal | undefined): Promise<CandidateHandle | undefined> {
     const { lock, random = systemRandom, worker = false, onOverrun = "exit" } = this.#options;
     const config = this.#config;
     const onNotice = (notice: Notice) => this.#onNotice(notice);
     if (!worker || !lock.spec) return new Candidate({ config, lock, clock: this.#clock, random, onNotice });
     const { WorkerCandidate } = await import("./worker/worker-candidate.ts");
+    // The run has ended meanwhile. Nobody would stop the thread, and it would keep the process alive.
+    if (signal?.aborted) return undefined;
     return new WorkerCandidate({
       config,
       lock: lock.spec,
@@ -181,6 +178,7 @@ export class Election {
         if (this.#served) this.#events.emit("renewed", this.#served);
         return;
       case "term-ending":
+        if (this.#served) this.#served.askedToStopMs = this.#clock.now().monoMs;
         this.#served?.term.abort(notice.reason);
         return;
       case "term-lost":

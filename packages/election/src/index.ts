@@ -8,9 +8,10 @@ export {
   presets,
   type TimingOptions,
 } from "@tenure/core";
-export { Election, type Health } from "./election.ts";
+export { Election } from "./election.ts";
 export { ElectionError, type ElectionErrorCode } from "./errors.ts";
 export type { ElectionEvents } from "./events.ts";
+export type { Health } from "./health.ts";
 export type { Lock, LockObserver, LockSpec } from "./lock.ts";
 export { ConfigMapLock, EndpointsLock } from "./locks/annotation-lock.ts";
 export { LeaseLock } from "./locks/lease-lock.ts";

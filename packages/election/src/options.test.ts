@@ -135,6 +135,9 @@ describe("other options", () => {
   it.each<[object, string]>([
     [{ cooldown: "soon" }, 'cooldown must be a duration like "15s" or "500ms", but is "soon"'],
     [{ cooldown: 5 }, 'cooldown must be a duration like "15s" or "500ms", but is 5'],
+    [{ stopTimeout: "soon" }, 'stopTimeout must be a duration like "15s" or "500ms", but is "soon"'],
+    [{ stopTimeout: "0s" }, "stopTimeout must be greater than zero, but is 0s"],
+    [{ stopTimeout: true }, 'stopTimeout must be a duration like "15s" or "500ms", but is true'],
     [{ lock: undefined }, "lock must be a lock, for example a LeaseLock"],
     [{ lock: {} }, "lock must be a lock, for example a LeaseLock"],
     [{ onOverrun: "ignore" }, 'onOverrun must be one of exit, report, but is "ignore"'],
@@ -147,6 +150,14 @@ describe("other options", () => {
     expect(checkOptions({ lock, identity: "a", cooldown: "0s" }).cooldownMs).toBe(0);
     expect(checkOptions({ lock, identity: "a" }).cooldownMs).toBe(2_000);
     expect(checkOptions({ lock, identity: "a", preset: "low-load" }).cooldownMs).toBe(5_000);
+  });
+
+  it("the work has one minute to stop, unless stopTimeout says otherwise", () => {
+    expect(checkOptions({ lock, identity: "a" }).drainTimeoutMs).toBe(60_000);
+    expect(checkOptions({ lock, identity: "a", stopTimeout: "5m" }).drainTimeoutMs).toBe(300_000);
+    expect(checkOptions({ lock, identity: "a", stopTimeout: false }).drainTimeoutMs).toBe(
+      Number.POSITIVE_INFINITY,
+    );
   });
 
   it("are passed on", () => {

@@ -34,6 +34,12 @@ export interface ElectionOptions extends TimingOptions {
   readonly announce?: boolean;
   /** How long this candidate waits after its work ended or it stepped down, so that another one can win. @default retryPeriod */
   readonly cooldown?: string;
+  /**
+   * How long the work may take to stop after `stepDown()`, an order or a shutdown. The lease is renewed until then. Work that
+   * takes longer loses its term: `term.lost` aborts, the lease is no longer renewed, and `onOverrun` applies at the hard
+   * deadline. false: no limit, for an owner that kills the work itself. @default "1m"
+   */
+  readonly stopTimeout?: string | false;
   /** @default none */
   readonly metrics?: ElectionMetrics;
   /** @default the machine's clock */
@@ -60,6 +66,9 @@ export function checkOptions(options: ElectionOptions): Config {
     options.cooldown === undefined
       ? timings.value?.retryPeriodMs
       : readDuration("cooldown", options.cooldown, problems, { mayBeZero: true });
+  const { stopTimeout = "1m" } = options;
+  const drainTimeoutMs =
+    stopTimeout === false ? Number.POSITIVE_INFINITY : readDuration("stopTimeout", stopTimeout, problems);
   if (typeof options.lock?.read !== "function") {
     problems.push({ field: "lock", rule: "must be a lock, for example a LeaseLock" });
   }
@@ -72,8 +81,21 @@ export function checkOptions(options: ElectionOptions): Config {
       rule: "needs a lock that can be created again in another thread: a lock of this package, without a client of its own",
     });
   }
-  if (!timings.value || identity.value === undefined || cooldownMs === undefined || problems.length > 0) {
+  if (
+    !timings.value ||
+    identity.value === undefined ||
+    cooldownMs === undefined ||
+    drainTimeoutMs === undefined ||
+    problems.length > 0
+  ) {
     throw invalidOptions("set up the election", problems);
   }
-  return { identity: identity.value, timings: timings.value, waitWhenAbsent, failWhenDenied, cooldownMs };
+  return {
+    identity: identity.value,
+    timings: timings.value,
+    waitWhenAbsent,
+    failWhenDenied,
+    cooldownMs,
+    drainTimeoutMs,
+  };
 }

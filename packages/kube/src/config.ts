@@ -15,6 +15,8 @@ export type Credentials = {
   tls(): Promise<TlsMaterial>;
   /** The server rejected these credentials (401): discard the cache and get new ones. */
   refresh(): Promise<void>;
+  /** A sentence that says why the credentials may be outdated. The client adds it to the error of a request that fails. */
+  problem?(): string | undefined;
 };
 
 /** Where the API server is, how to verify it, and how to authenticate. */

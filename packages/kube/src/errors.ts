@@ -5,7 +5,8 @@
 import { messageOf } from "@tenure/base";
 
 /**
- * - `BadRequest` … `HttpError`: the server responded with an error. `status` is set.
+ * - `BadRequest` … `HttpError`: the server responded with an error. `status` is set. `NotFound` is only a Kubernetes Status with
+ *   that reason. Any other 404 is `HttpError`: it may come from a proxy.
  * - `Unreachable`, `Timeout`, `Tls`, `BadResponse`: no response, or not a valid one. A write may or may not have happened.
  * - `Aborted`: the caller's signal aborted, or `close()` was called. A write may or may not have happened.
  * - `NoConfig`, `BadConfig`, `Unsupported`, `ExecPlugin`: the address or the credentials cannot be used.

@@ -36,7 +36,8 @@ export type WatchRequest<T> = {
   idleMs?: number | undefined;
   onEvent(event: WatchEvent<T>): void;
   /**
-   * Connected: at the start, after every `onDown`, and when the server no longer has the history (410 Gone). With
+   * Connected: at the start, after every `onDown`, and when the server does not have the history: no longer (410 Gone),
+   * or because its store was restored from a backup. With
    * `resumed: false` the current objects follow as ADDED events, but deletions during the gap are not reported. Read the
    * objects once if that matters.
    */

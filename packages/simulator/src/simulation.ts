@@ -100,6 +100,8 @@ class Simulation {
       waitWhenAbsent,
       failWhenDenied: false,
       cooldownMs: this.#timings.retryPeriodMs,
+      // Shorter than the longest time that simulated work takes to stop.
+      drainTimeoutMs: 15_000,
     };
     return new TenureProcess(id, config, machine, this.#scheduler, this.#checker);
   }

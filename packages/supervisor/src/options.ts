@@ -41,7 +41,7 @@ export interface HealthOptions {
 }
 
 export interface SupervisorOptions {
-  /** Must have `onOverrun: "report"`, because the supervisor kills the child itself. */
+  /** Must have `onOverrun: "report"` and `stopTimeout: false`, because the supervisor kills the child itself. */
   readonly election: SupervisedElection;
   /** namespace/name of the lock, for the child's TENURE_ELECTION. @default absent */
   readonly electionName?: string;

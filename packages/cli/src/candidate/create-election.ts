@@ -1,6 +1,6 @@
 /** Creates the election that the flags describe. */
-import { oneOfProblem, type Problem, readDuration } from "@tenure/base";
-import { checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
+import { describeProblems, oneOfProblem, type Problem, readDuration } from "@tenure/base";
+import { checkIdentity, checkTimings, type TimingOptions, timingWarnings } from "@tenure/core";
 import {
   ConfigMapLock,
   Election,
@@ -15,6 +15,7 @@ import type { KubeClient } from "@tenure/kube";
 import { type Connection, newClient } from "../cluster/connect.ts";
 import type { Platform } from "../platform.ts";
 import { type ElectionFlags, lockChoices } from "../settings/election-options.ts";
+import type { NameOf } from "../settings/problems.ts";
 
 /** Everything that is wrong with the flags of an election. */
 export function electionProblems(
@@ -30,6 +31,11 @@ export function electionProblems(
     if (flags[field] !== undefined) readDuration(field, flags[field], problems, { mayBeZero: true });
   }
   return problems;
+}
+
+/** What is allowed but not advisable, for the log: one sentence each. */
+export function electionWarnings(flags: ElectionFlags, nameOf: NameOf): readonly string[] {
+  return describeProblems(timingWarnings(timingsFrom(flags)), nameOf);
 }
 
 /** @param extra options that do not come from flags: `onOverrun`, `clock`, `metrics` */

@@ -9,9 +9,12 @@ export function logLeader(election: Election, every: string | undefined, log: Lo
   const stops = [
     election.on("term-started", ({ term }) => {
       const token = String(term.token);
-      log.info(`${me}: I am the leader! (fencing token ${token})`, { event: "leading", identity: me, token });
+      const facts = { event: "leading", identity: me, leader: me, token };
+      log.info(`${me}: I am the leader! (fencing token ${token})`, facts);
     }),
     election.on("leader-changed", ({ leader }) => {
+      // "I am the leader!" has said so.
+      if (leader === me) return;
       const facts = { event: "leader-changed", identity: me, leader: leader ?? null };
       log.info(leader === undefined ? `${me}: nobody leads` : `${me}: new leader elected: ${leader}`, facts);
     }),

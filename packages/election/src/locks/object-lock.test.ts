@@ -2,8 +2,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { VirtualClock } from "@tenure/base/virtual-clock";
 import { KubeError } from "@tenure/kube";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Election } from "../election.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import { ConfigMapLock, EndpointsLock } from "./annotation-lock.ts";
 import { LeaseLock } from "./lease-lock.ts";
@@ -276,3 +278,28 @@ const emptyRecord = {
   renewTime: undefined,
   leaseTransitions: 0,
 };
+
+describe("a 404 of a proxy", () => {
+  const page = new KubeError("HttpError", 'the server responded with 404 "404 page not found".', {
+    status: 404,
+  });
+
+  it("does not end the term, and is reported as an error", async () => {
+    const { api, lock } = open();
+    const clock = new VirtualClock();
+    const election = new Election({ lock, identity: "a", clock });
+    const errors: string[] = [];
+    election.on("error", ({ error }) => errors.push(error.message));
+    void election.run(({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve)));
+    await clock.pass(100);
+    const { term } = election;
+    expect(term?.isValid()).toBe(true);
+    api.fail = () => page;
+    await clock.pass(4_000);
+    expect([term?.signal.aborted, term?.isValid()]).toEqual([false, true]);
+    expect(errors[0]).toContain("This 404 did not come from a Kubernetes API server for this object");
+    api.fail = undefined;
+    await clock.pass(60_000);
+    expect([term?.signal.aborted, election.leader]).toEqual([false, "a"]);
+  });
+});

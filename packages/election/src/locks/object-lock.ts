@@ -10,7 +10,7 @@ import { nameProblem } from "@tenure/kube/internal";
 import { invalidOptions } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
-import { answerFromError, failureFromError } from "./answers.ts";
+import { answerFromError, failureFromError, type SoughtObject } from "./answers.ts";
 import { eventFor } from "./event.ts";
 import type { KubeObject, ObjectKind } from "./object-kind.ts";
 import { ordersFrom } from "./orders.ts";
@@ -91,7 +91,7 @@ export class ObjectLock implements Lock {
 
   async read(signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
     const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
-    return this.#answer(false, () =>
+    return this.#answer(this.#sought(), () =>
       this.#client.request<KubeObject>({ method: "GET", path: this.#path(), ...limits }),
     );
   }
@@ -105,7 +105,7 @@ export class ObjectLock implements Lock {
     const before = over?.object as KubeObject | undefined;
     const body = this.#kind.write(this.#labelled(before ?? this.#newObject()), record);
     const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
-    return this.#answer(before === undefined, () =>
+    return this.#answer(before && this.#sought(), () =>
       before
         ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, ...limits })
         : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, ...limits }),
@@ -167,11 +167,11 @@ export class ObjectLock implements Lock {
     });
   }
 
-  async #answer(isCreate: boolean, send: () => Promise<KubeObject>): Promise<Answer> {
+  async #answer(sought: SoughtObject | undefined, send: () => Promise<KubeObject>): Promise<Answer> {
     try {
       return { kind: "found", view: this.#view(await send()) };
     } catch (error) {
-      return answerFromError(error, isCreate);
+      return answerFromError(error, sought);
     }
   }
 
@@ -198,6 +198,12 @@ export class ObjectLock implements Lock {
     const { labels } = this.#options;
     if (!labels) return object;
     return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
+  }
+
+  #sought(): SoughtObject {
+    const { kind, plural, apiVersion } = this.#kind;
+    const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+    return { name: this.#options.name, plural, kind, group };
   }
 
   #collection(): string {

@@ -94,14 +94,14 @@ export class FakeApi {
     const object = body as KubeObject;
     switch (method) {
       case "GET":
-        return this.objects.get(path) ?? fail("NotFound");
+        return this.objects.get(path) ?? failNotFound(path);
       case "POST": {
         const target = `${path}/${object.metadata.name}`;
         if (object.metadata.resourceVersion !== undefined) fail("BadRequest");
         return this.objects.has(target) ? fail("AlreadyExists") : this.put(target, object);
       }
       case "PUT": {
-        const before = this.objects.get(path) ?? fail("NotFound");
+        const before = this.objects.get(path) ?? failNotFound(path);
         if (before.metadata.resourceVersion !== object.metadata.resourceVersion) fail("Conflict");
         return this.put(path, object);
       }
@@ -109,6 +109,16 @@ export class FakeApi {
         return fail("MethodNotAllowed");
     }
   }
+}
+
+function failNotFound(path: string): never {
+  const [kind, name] = path.split("/").slice(-2);
+  const status = { kind: "Status", reason: "NotFound", code: 404, details: { name, kind } };
+  throw new KubeError("NotFound", "the fake says NotFound", {
+    status: 404,
+    reason: "NotFound",
+    details: status,
+  });
 }
 
 function fail(code: KubeErrorCode): never {

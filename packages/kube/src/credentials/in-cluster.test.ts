@@ -33,8 +33,26 @@ describe("in a pod", () => {
     platform.files.set(`${dir}/token`, "rotated");
     platform.files.set(`${dir}/ca.crt`, "PEM2");
     await platform.clock.pass(60_000);
+    await credentials.headers();
+    await credentials.tls();
+    await new Promise(setImmediate);
     expect(await credentials.headers()).toEqual({ authorization: "Bearer rotated" });
     expect(await credentials.tls()).toEqual({ ca: "PEM2" });
+  });
+  it("answers at once with the last token while the file system hangs, and says so", async () => {
+    const platform = pod();
+    const { credentials } = await loadConfig({ platform });
+    await credentials.headers();
+    await credentials.tls();
+    platform.readFile = () => new Promise(() => {});
+    await platform.clock.pass(60_000);
+    expect(await credentials.headers()).toEqual({ authorization: "Bearer secret" });
+    expect(await credentials.tls()).toEqual({ ca: "PEM" });
+    expect(credentials.problem?.()).toBeUndefined();
+    await platform.clock.pass(30_000);
+    expect(credentials.problem?.()).toContain(
+      `Reading the service account token again from ${dir}/token has not finished for 30 s`,
+    );
   });
   it("reads the token again at once after a 401", async () => {
     const platform = pod();

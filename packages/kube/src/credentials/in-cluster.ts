@@ -63,6 +63,7 @@ export async function loadInCluster(options: InClusterOptions, platform: Platfor
       async refresh() {
         token.forget();
       },
+      problem: () => token.problem() ?? authority.problem(),
     },
   };
 }

@@ -68,6 +68,20 @@ describe("a 401", () => {
     expect(await failure(client.request(put))).toMatchObject({ code: "Unauthorized", status: 401 });
     expect(server.seen.length).toBe(2);
   });
+  it("mentions credentials that could not be read again in the error of any request", async () => {
+    const problem = () => "Cannot read the token again.";
+    const credentials = { ...withToken(() => {}), problem };
+    const { server, client } = await startClient(guard, { credentials });
+    expect((await failure(client.request(put))).message).toMatch(
+      /are they for another cluster\? Cannot read the token again\.$/,
+    );
+    server.handler = ({ response }) => void response.writeHead(502).end();
+    expect(await failure(client.request(get))).toMatchObject({
+      code: "ServerError",
+      status: 502,
+      message: expect.stringMatching(/ Cannot read the token again\.$/),
+    });
+  });
   it("fails the request with the reason if the credentials cannot be renewed", async () => {
     const { client } = await startClient(guard, {
       credentials: withToken(() => {

@@ -34,17 +34,21 @@ export async function performRequest(client: ClientContext, request: KubeRequest
     return new KubeError("Timeout", `Cannot ${action}: ${why}.`);
   });
   cancellation.addCleanup(client.register(cancellation.cancel));
+  let session: Session | undefined;
   try {
-    const session = await cancellation.race(client.session());
-    const sendOnce = () => sendWithCredentials(session, message, cancellation, action, progress);
+    const opened = await cancellation.race(client.session());
+    session = opened;
+    const sendOnce = () => sendWithCredentials(opened, message, cancellation, action, progress);
     let response = await sendOnce();
     if (response.status === 401) {
       progress.waitingFor = "new credentials after a 401";
-      await cancellation.race(session.refresh());
+      await cancellation.race(opened.refresh());
       response = await sendOnce();
     }
     if (response.status >= 200 && response.status < 300) return parseResponse(response, need);
     throw errorFromResponse(response, need, client.platform.clock.now().wallMs);
+  } catch (error) {
+    throw session ? session.explain(error) : error;
   } finally {
     cancellation.dispose();
   }

@@ -58,6 +58,21 @@ describe("errorFromResponse", () => {
   });
 });
 
+describe("a 404", () => {
+  it("from a proxy is not NotFound: it says nothing about the object", () => {
+    const error = errorFromResponse(response(404, "404 page not found\n"), update, nowMs);
+    expect(error).toMatchObject({ code: "HttpError", status: 404, reason: undefined });
+    expect(error.message).toBe(
+      'Cannot update leases.coordination.k8s.io "my-lock" in namespace "prod": the server responded with 404 ' +
+        '"404 page not found", which is not from Kubernetes. Is there a proxy in between?',
+    );
+  });
+  it("with a Status for another reason is not NotFound either", () => {
+    const error = errorFromResponse(response(404, status(404, "", "no such cluster")), update, nowMs);
+    expect(error).toMatchObject({ code: "HttpError", status: 404 });
+  });
+});
+
 describe("a 403", () => {
   it("names the user, the request and the missing rule", () => {
     expect(

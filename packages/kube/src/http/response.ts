@@ -75,7 +75,8 @@ function codeFor(status: number, reason: string | undefined): KubeErrorCode {
     case 403:
       return "Forbidden";
     case 404:
-      return "NotFound";
+      // Without this reason, the answer says nothing about the object: a proxy without a route responds with 404 too.
+      return reason === "NotFound" ? "NotFound" : "HttpError";
     case 405:
       return "MethodNotAllowed";
     case 409:

@@ -77,6 +77,15 @@ export class Session {
     await asKubeError(() => this.config.credentials.refresh());
   }
 
+  /** Adds to the error of a failed request that the credentials may be outdated, if they may. */
+  explain(error: unknown): unknown {
+    const problem = this.config.credentials.problem?.();
+    if (problem === undefined || !(error instanceof KubeError)) return error;
+    const { code, message, cause, status, reason, retryAfterMs, details } = error;
+    const sentence = /[.?]$/.test(message) ? message : `${message}.`;
+    return new KubeError(code, `${sentence} ${problem}`, { cause, status, reason, retryAfterMs, details });
+  }
+
   close(): void {
     for (const request of this.#pending) request.destroy();
     this.pools.destroy();

@@ -35,6 +35,8 @@ describe("a cluster entry", () => {
     expect(config.ca).toBe("PEM");
     platform.files.set("/dir/pki/ca.crt", "PEM2");
     await platform.clock.pass(60_000);
+    await config.credentials.tls();
+    await new Promise(setImmediate);
     expect((await config.credentials.tls()).ca).toBe("PEM2");
   });
   it.each([

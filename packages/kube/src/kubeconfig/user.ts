@@ -17,7 +17,7 @@ type UserContext = {
   readonly clusterInfo: () => object;
 };
 
-type Pem = { read(): Promise<string>; forget(): void };
+type Pem = Pick<RotatingFile, "read" | "forget" | "problem">;
 
 export async function credentialsOf(fields: Fields, context: UserContext): Promise<Credentials> {
   if (fields.has("auth-provider")) rejectAuthProvider(fields);
@@ -52,6 +52,7 @@ export async function credentialsOf(fields: Fields, context: UserContext): Promi
     async refresh() {
       for (const source of [tokenFile, cert, key, plugin]) source?.forget();
     },
+    problem: () => tokenFile?.problem() ?? cert?.problem() ?? key?.problem(),
   };
 }
 
@@ -79,7 +80,7 @@ function fileField(
 function pem(fields: Fields, name: string, context: UserContext): Pem | undefined {
   if (!fields.has(`${name}-data`)) return fileField(fields, name, `the ${name}`, context);
   const text = fields.pemData(`${name}-data`) ?? "";
-  return { read: async () => text, forget: () => {} };
+  return { read: async () => text, forget: () => {}, problem: () => undefined };
 }
 
 function basicHeader(fields: Fields): string | undefined {

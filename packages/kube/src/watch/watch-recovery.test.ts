@@ -116,6 +116,71 @@ describe("a silent server", () => {
   });
 });
 
+describe("a server whose store was restored from a backup", () => {
+  const restored = async (handler: (seen: Seen) => void, options: { idleMs?: number } = {}) => {
+    const watch = await startWatch((seen) => open(seen, event("ADDED", "500")), options);
+    await watch.logged(2);
+    await watch.platform.clock.pass(1_000);
+    watch.server.handler = (seen) =>
+      requestedVersion(seen) ? handler(seen) : open(seen, event("ADDED", "7"));
+    watch.server.seen[0]?.response.end();
+    return watch;
+  };
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  const tooLarge = status(504, "Timeout", "Too large resource version: 500, current: 7", { causes });
+
+  it.each([
+    ["says that the version is too large", (seen: Seen) => sendJson(seen, 504, tooLarge)],
+    [
+      "says so as an event",
+      (seen: Seen) => open(seen, `${JSON.stringify({ type: "ERROR", object: tooLarge })}\n`),
+    ],
+    ["sends an older bookmark", (seen: Seen) => open(seen, event("BOOKMARK", "6"))],
+    ["sends an older event", (seen: Seen) => open(seen, event("MODIFIED", "6"))],
+  ])("that %s is watched from the start again, at once", async (_what, handler) => {
+    const { server, logged, log } = await restored(handler);
+    await logged(4);
+    expect(log).toEqual(["up", "ADDED 500", "up", "ADDED 7"]);
+    expect(server.seen.map(requestedVersion)).toEqual([null, "500", null]);
+  });
+
+  it("and that is silent about a version in the future is watched from the start after idleMs", async () => {
+    const { server, platform, logged, log } = await restored((seen) => open(seen), { idleMs: 30_000 });
+    await server.requests(2);
+    await platform.armed(30_000);
+    await platform.clock.pass(30_000);
+    await platform.armed(75);
+    await platform.clock.pass(75);
+    await logged(5);
+    expect(log).toEqual(["up", "ADDED 500", "down Timeout", "up", "ADDED 7"]);
+    expect(server.seen.map(requestedVersion)).toEqual([null, "500", null]);
+  });
+
+  it("and that ends a long silent stream is watched from the start, even without idleMs", async () => {
+    const { server, platform, logged, log } = await restored((seen) => open(seen));
+    await server.requests(2);
+    // The response has arrived when its silence is no longer limited.
+    while (platform.clock.dueInMs.length > 0) await new Promise(setImmediate);
+    await platform.clock.pass(120_000);
+    server.seen[1]?.response.end();
+    await logged(4);
+    expect(log).toEqual(["up", "ADDED 500", "up", "ADDED 7"]);
+  });
+
+  it("does not include a stream that got a bookmark: it is resumed", async () => {
+    const { server, platform, logged } = await restored((seen) => open(seen, event("BOOKMARK", "600")), {
+      idleMs: 30_000,
+    });
+    await server.requests(2);
+    await platform.armed(30_000);
+    await platform.clock.pass(30_000);
+    expect((await logged(3))[2]).toBe("down Timeout");
+    await platform.armed(75);
+    await platform.clock.pass(75);
+    expect(requestedVersion(await server.requests(3))).toBe("600");
+  });
+});
+
 describe("a watch that is not allowed", () => {
   const denied = (seen: Seen): void =>
     sendJson(

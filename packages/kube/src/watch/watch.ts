@@ -1,6 +1,6 @@
 /**
- * A watch that reconnects by itself: it resumes where it stopped, starts over when the server no longer has the history, and
- * retries without limit. Events of one connection arrive in order and without gaps. No callback is called after the signal
+ * A watch that reconnects by itself: it resumes where it stopped, starts over when the server does not have that history (any
+ * more, or not yet because its store was restored from a backup), and retries without limit. Events of one connection arrive in order and without gaps. No callback is called after the signal
  * aborts. It does not report every intermediate state, nor deletions in a part of the history that was lost.
  */
 import { Backoff } from "@tenure/base";
@@ -24,7 +24,10 @@ const stableMs = 5_000;
 /** A stream that ends sooner than this counts as a failure the second time. */
 const tooShortMs = 1_000;
 
-const needPerson: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "NotFound"]);
+/** A resumed stream without a line for this long may wait for a version in the future. Bookmarks come about every minute. */
+const blindMs = 120_000;
+
+const needPerson: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "NotFound", "HttpError"]);
 
 type State = "starting" | "up" | "down";
 
@@ -50,6 +53,8 @@ class Watch<T> {
   #state: State = "starting";
   #reportedCode: string | undefined;
   #resourceVersion: string | undefined;
+  #resumedFrom: string | undefined;
+  #hasLine = false;
   #shortStreams = 0;
   #hasRefreshed = false;
 
@@ -75,6 +80,8 @@ class Watch<T> {
   async #connectOnce(): Promise<KubeError | undefined> {
     const { clock } = this.#client.platform;
     const resumedFrom = this.#resourceVersion;
+    this.#resumedFrom = resumedFrom;
+    this.#hasLine = false;
     let connectedMs: number | undefined;
     let failure: KubeError | undefined;
     try {
@@ -88,10 +95,13 @@ class Watch<T> {
     }
     const lastedMs = connectedMs === undefined ? 0 : clock.now().monoMs - connectedMs;
     if (lastedMs >= stableMs) this.#backoff.reset();
-    if (failure?.code === "Gone" && resumedFrom !== undefined) {
+    if (resumedFrom !== undefined && failure !== undefined && isUnknownVersion(failure)) {
       this.#resourceVersion = undefined;
       return undefined;
     }
+    // An API server says nothing about a version in the future: it waits until its store gets there.
+    const isSilent = connectedMs !== undefined && !this.#hasLine;
+    if (isSilent && (failure?.code === "Timeout" || lastedMs >= blindMs)) this.#resourceVersion = undefined;
     if (failure?.code === "Unauthorized" && !this.#hasRefreshed) return this.#refresh();
     if (failure !== undefined) return failure;
     // The stream ended normally. If the server ends every stream at once, report it and wait, to avoid a tight loop.
@@ -144,6 +154,11 @@ class Watch<T> {
         `Cannot ${this.#action()}: a line of the stream is not a watch event.`,
       );
     }
+    this.#hasLine = true;
+    if (isOlder(version, this.#resumedFrom)) {
+      const why = `the server went back from version ${this.#resumedFrom} to ${version}`;
+      return new KubeError("Gone", `Cannot ${this.#action()}: ${why}.`);
+    }
     if (type !== "BOOKMARK") this.#request.onEvent({ type, object } as WatchEvent<T>);
     // After the callback, so that an event for which it threw does not count as delivered.
     this.#resourceVersion = version;
@@ -193,4 +208,16 @@ class Watch<T> {
   #action(): string {
     return describeNeed(rbacRuleFor("GET", withQuery(this.#request.path, this.#request.query), true));
   }
+}
+
+/** Whether the server does not have the requested version: no longer (410), or not yet. */
+function isUnknownVersion({ code, details }: KubeError): boolean {
+  if (code === "Gone") return true;
+  const { causes } = ((details as { details?: unknown } | undefined)?.details ?? {}) as { causes?: unknown };
+  return Array.isArray(causes) && causes.some((cause) => cause?.reason === "ResourceVersionTooLarge");
+}
+
+function isOlder(version: string, than: string | undefined): boolean {
+  const areNumbers = than !== undefined && /^\d+$/.test(version) && /^\d+$/.test(than);
+  return areNumbers && BigInt(version) < BigInt(than);
 }

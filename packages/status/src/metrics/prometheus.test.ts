@@ -28,7 +28,7 @@ it("uses the metric names of client-go, and exports losses from 0 on", async () 
   const text = await metrics.render();
   expect(text).toContain('leader_election_master_status{name="web"} 0');
   expect(text).toContain('leader_election_slowpath_total{name="web"} 0');
-  for (const reason of ["renew-deadline", "taken-over", "lock-deleted", "overwritten"])
+  for (const reason of ["renew-deadline", "taken-over", "lock-deleted", "overwritten", "stop-timeout"])
     expect(text).toContain(`tenure_losses_total{name="web",reason="${reason}"} 0`);
 });
 

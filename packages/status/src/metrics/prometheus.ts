@@ -17,7 +17,13 @@ export interface PrometheusOptions {
 
 type Metric = Counter | Gauge | Histogram;
 
-const losses: readonly EndReason[] = ["renew-deadline", "taken-over", "lock-deleted", "overwritten"];
+const losses: readonly EndReason[] = [
+  "renew-deadline",
+  "taken-over",
+  "lock-deleted",
+  "overwritten",
+  "stop-timeout",
+];
 const handovers: readonly EndReason[] = ["step-down", "shutdown", "work-ended"];
 const phases = ["follower", "pre-leader", "leader", "pre-follower", "terminating"];
 /** In seconds. A lock responds within milliseconds, or only after its time-out. */

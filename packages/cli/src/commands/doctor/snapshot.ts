@@ -52,8 +52,7 @@ export async function takeSnapshot(
       const path = `${root}/namespaces/${namespace}/${plural}`;
       return (await client.request<{ items: T[] }>({ method: "GET", path, query: { labelSelector } })).items;
     } catch (error) {
-      if (!(error instanceof KubeError) || (error.code !== "Forbidden" && error.code !== "NotFound"))
-        throw error;
+      if (!(error instanceof KubeError) || (error.code !== "Forbidden" && error.status !== 404)) throw error;
       // A server without this kind needs no report, because the user cannot change that.
       if (error.code === "Forbidden") denials.push(`no right to list ${plural} in namespace "${namespace}"`);
       return undefined;

@@ -66,6 +66,8 @@ describe("tenure elect", () => {
     one.raise("SIGINT");
     expect(await one.ended).toBe(0);
     expect(one.printed).toContain("1: gave up leadership (shutdown)");
+    // Its own leadership is announced once, as in the client-go example.
+    expect(one.printed).not.toContain("new leader elected");
     const next = await Promise.any(
       others.map(async (other, index) => {
         await other.shows("I am the leader!");
@@ -104,6 +106,22 @@ describe("tenure elect", () => {
     await Promise.all([one.ended, two.ended]);
   });
 
+  it("warns once about a renew deadline that leaves no time to repeat a renewal, and takes part", async () => {
+    const flags = `--kubeconfig ${kubeconfig} --lease-lock-name warned --id a --renew-deadline 10s`;
+    const one = terminal(`${flags} --retry-period 5s`);
+    await one.shows("a: I am the leader!");
+    one.raise("SIGINT");
+    expect(await one.ended).toBe(0);
+    const warning =
+      "warning: --renew-deadline should be greater than 2 times --retry-period, so that a failed renewal can be repeated (10s), but is 10s\n";
+    expect(one.printed.split(warning).length).toBe(2);
+    const other = terminal(`${flags} --retry-period 4999ms`);
+    await other.shows("a: I am the leader!");
+    other.raise("SIGINT");
+    await other.ended;
+    expect(other.printed).not.toContain("warning");
+  });
+
   it("prints JSON in a pipe", async () => {
     const one = terminal(`--kubeconfig ${kubeconfig} --lease-lock-name json`, {
       isTerminal: false,
@@ -119,17 +137,12 @@ describe("tenure elect", () => {
     expect(lines.map(({ event }) => event)).toEqual([
       "started",
       "leading",
-      "leader-changed",
       "term-ended",
       "leader-changed",
       "stopped",
     ]);
-    expect(lines[2]).toMatchObject({
-      level: "info",
-      identity: "a",
-      leader: "a",
-      msg: "a: new leader elected: a",
-    });
+    expect(lines[1]).toMatchObject({ level: "info", identity: "a", leader: "a", token: expect.any(String) });
+    expect(lines[3]).toMatchObject({ level: "info", identity: "a", leader: null, msg: "a: nobody leads" });
   });
 
   it("stops at once when the server does not respond", async () => {

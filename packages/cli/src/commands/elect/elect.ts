@@ -1,6 +1,6 @@
 /** `tenure elect`: takes part in an election, does no work, and logs who leads. */
 import type { Command } from "commander";
-import { createElection, electionProblems } from "../../candidate/create-election.ts";
+import { createElection, electionProblems, electionWarnings } from "../../candidate/create-election.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
 import { connect } from "../../cluster/connect.ts";
@@ -18,6 +18,7 @@ export async function elect(command: Command, platform: Platform): Promise<void>
   rejectProblems(problems, { nameOf });
   await untilShutdown(platform, async (signal) => {
     const log = await openLog(flags, platform, 1);
+    for (const warning of electionWarnings(flags, nameOf)) log.warn(warning, { event: "advice" });
     try {
       await takePart(flags, platform, signal, log);
     } finally {

@@ -5,7 +5,12 @@
 import { systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
-import { createElection, electionProblems, identityFrom } from "../../candidate/create-election.ts";
+import {
+  createElection,
+  electionProblems,
+  electionWarnings,
+  identityFrom,
+} from "../../candidate/create-election.ts";
 import { createTraffic, statusSourceOf, trafficProblems } from "../../candidate/create-traffic.ts";
 import { failureOf } from "../../candidate/failure.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
@@ -32,6 +37,7 @@ interface Setup {
   readonly flags: RunFlags;
   readonly command: readonly string[];
   readonly child: ChildOptions;
+  readonly warnings: readonly string[];
 }
 
 /** Runs the command on the leader until asked to stop. Resolves with the exit code. */
@@ -45,6 +51,7 @@ export async function runCommand(
   try {
     const setup = await check(typed, declared, platform);
     const log = await openLog(setup.flags, platform, 2);
+    for (const warning of setup.warnings) log.warn(warning, { event: "advice" });
     try {
       return await supervise(setup, platform, signals, log);
     } finally {
@@ -70,7 +77,7 @@ async function check(typed: readonly string[], declared: Command, platform: Plat
   }
   rejectProblems(problems, { nameOf });
   await checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
-  return { flags, command, child };
+  return { flags, command, child, warnings: electionWarnings(flags, nameOf) };
 }
 
 async function supervise(
@@ -94,6 +101,8 @@ async function supervise(
   const { gates, metrics } = traffic;
   const election = createElection(flags, connection, platform, {
     onOverrun: "report",
+    // The supervisor kills a child that does not stop in time (--stop-timeout).
+    stopTimeout: false,
     clock: { ...systemClock, jumpCheckMs },
     ...(metrics && { metrics }),
   });

@@ -7,6 +7,7 @@ import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runCommandLine } from "../../command-line.ts";
 import { type FakeOptions, type FakePlatform, fakePlatform } from "../../testing/fake-platform.ts";
+import { stopTimeoutFor } from "./sidecar.ts";
 
 let sandbox: Sandbox;
 let home: string;
@@ -246,4 +247,12 @@ describe("problems are reported at once, with exit code 2", () => {
       expect(sidecar.complained).toMatch(/^error: Cannot write the ready file/);
     }
   });
+});
+
+it.each([
+  ["2s", "62000ms"],
+  ["5m", "360000ms"],
+  [undefined, "60000ms"],
+])("a handover delay of %s ends before its term does, which ends after %s", (delay, timeout) => {
+  expect(stopTimeoutFor(delay)).toBe(timeout);
 });

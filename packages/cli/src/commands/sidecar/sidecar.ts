@@ -8,7 +8,12 @@ import type { Term } from "@tenure/election";
 import type { StatusSource } from "@tenure/status";
 import { inTraffic } from "@tenure/traffic";
 import type { Command } from "commander";
-import { createElection, electionProblems, identityFrom } from "../../candidate/create-election.ts";
+import {
+  createElection,
+  electionProblems,
+  electionWarnings,
+  identityFrom,
+} from "../../candidate/create-election.ts";
 import { createTraffic, trafficProblems } from "../../candidate/create-traffic.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
@@ -39,6 +44,8 @@ export async function sidecar(command: Command, platform: Platform): Promise<voi
   rejectProblems(problems, { nameOf });
   await untilShutdown(platform, async (signal) => {
     const log = await openLog(flags, platform, 1);
+    const warnings = isFollowing ? [] : electionWarnings(flags, nameOf);
+    for (const warning of warnings) log.warn(warning, { event: "advice" });
     try {
       await (isFollowing ? follow : takePart)(flags, platform, signal, log);
     } finally {
@@ -62,6 +69,7 @@ async function takePart(
   const election = createElection(flags, connection, platform, {
     // A sidecar has no work that could overrun. After a freeze it continues as a follower.
     onOverrun: "report",
+    stopTimeout: stopTimeoutFor(flags.handoverDelay),
     ...(metrics && { metrics }),
   });
   const source: StatusSource = { election, stepDown: () => election.stepDown() };
@@ -91,4 +99,9 @@ async function takePart(
     await server?.close();
     connection.client.close();
   }
+}
+
+/** The application has the handover delay to stop, however long that is. One more minute is for the gates. */
+export function stopTimeoutFor(handoverDelay: string | undefined): string {
+  return `${(parseDuration(handoverDelay) ?? 0) + 60_000}ms`;
 }

@@ -32,8 +32,7 @@ async function whoAmI(client: Doctor["client"]): Promise<string | undefined> {
     return status?.userInfo?.username;
   } catch (error) {
     // Servers before 1.28 do not have it, and others may deny it. Any other answer proves as much.
-    if (!(error instanceof KubeError) || (error.code !== "NotFound" && error.code !== "Forbidden"))
-      throw error;
+    if (!(error instanceof KubeError) || (error.status !== 404 && error.code !== "Forbidden")) throw error;
     await client.request({ method: "GET", path: "/version" });
     return undefined;
   }
