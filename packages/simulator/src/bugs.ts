@@ -111,6 +111,17 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  "vanished-holder-last-seen-lease": {
+    about: "after a deletion, only the lease of the holder that was seen last is waited out",
+    edits: [
+      {
+        file: "observe.js",
+        find: "ctx.at.monoMs + Math.max(ctx.state.longestLeaseMs, ctx.config.timings.leaseDurationMs);",
+        replace:
+          'ctx.at.monoMs + (ctx.state.lock.view.record.holderIdentity === "" ? ctx.config.timings.leaseDurationMs : leaseDurationMs(ctx.config, ctx.state.lock.view.record));',
+      },
+    ],
+  },
   "emptied-is-released": {
     about: "a holder that was emptied by hand is treated as a release",
     edits: [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Checker } from "./checker.ts";
 
 describe("Checker", () => {
-  const tenure = (id: string) => ({ id, kind: "tenure" }) as const;
+  const tenure = (id: string) => ({ id, kind: "tenure", leaseMs: 15_000 }) as const;
   const record = { leaseDurationSeconds: 15, acquireTime: "t", renewTime: "t", leaseTransitions: 0 };
   const lockOf = (writer: string, committedMs: number, holderIdentity = writer) => {
     const base = { uid: "1", version: "1", revision: 1n, annotations: 0, writer, committedMs };
@@ -39,6 +39,33 @@ describe("Checker", () => {
     const handedOver = newChecker(times);
     handedOver.committed(lockOf("a", 9_990, ""), lockOf("b", 10_000));
     expect(handedOver.violations).toEqual([]);
+  });
+
+  it("reports an early acquisition after a deletion, except by a candidate that cannot know the holder's lease", () => {
+    const violationsIfSeen = (longestLeaseMs: number | undefined) => {
+      const times = { now: 5_000 };
+      const checker = newChecker(times);
+      const knownTo = new Map(longestLeaseMs === undefined ? [] : [["b", longestLeaseMs]]);
+      checker.deleted(lockOf("a", 0), knownTo);
+      times.now = 10_000;
+      checker.committed(undefined, lockOf("b", 10_000));
+      return checker.violations;
+    };
+    expect(violationsIfSeen(15_000)).toMatchObject([{ rule: "G1" }]);
+    expect(violationsIfSeen(60_000)).toMatchObject([{ rule: "G1" }]);
+    expect(violationsIfSeen(14_000)).toEqual([]);
+    expect(violationsIfSeen(undefined)).toEqual([]);
+  });
+
+  it("holds each candidate to its own lease", () => {
+    const times = { now: 0 };
+    const checker = newChecker(times);
+    const short = { ...tenure("a"), leaseMs: 4_000 };
+    checker.committed(undefined, lockOf("a", 0));
+    checker.workStarted(short);
+    times.now = 4_001;
+    checker.workStopped(short);
+    expect(checker.violations).toMatchObject([{ rule: "G1" }]);
   });
 
   it("reports a token that does not increase", () => {

@@ -22,7 +22,11 @@ export interface Violation {
 export interface CheckedCandidate {
   readonly id: string;
   readonly kind: "tenure" | "client-go";
+  readonly leaseMs: number;
 }
+
+/** The processes that have seen a lock, and the longest lease that each of them has seen or has itself. */
+type Knowers = ReadonlyMap<string, number>;
 
 /** The clock rates of two machines differ by at most 1 %, so a wait of one lease takes at least this much of it. */
 const minWait = 0.99;
@@ -35,22 +39,21 @@ export class Checker {
   clientGoOverlaps = 0;
 
   readonly #now: () => number;
-  readonly #leaseMs: number;
+  readonly #longestLeaseMs: number;
   readonly #working = new Map<string, CheckedCandidate>();
   readonly #lastCommitMs = new Map<string, number>();
   readonly #kinds = new Map<string, CheckedCandidate["kind"]>();
   #highestToken = -1n;
   #excusedUntilMs = Number.NEGATIVE_INFINITY;
-  /** The last held lock that was deleted or emptied by hand, and which processes had seen it. undefined: all. */
-  #vanished:
-    | { readonly lock: StoredLock; readonly knownTo: ReadonlySet<string | undefined> | undefined }
-    | undefined;
+  /** The last held lock that was deleted or emptied by hand, and which processes can know its lease. undefined: all. */
+  #vanished: { readonly lock: StoredLock; readonly knownTo: Knowers | undefined } | undefined;
   #lastFaultMs = 0;
   #readySinceMs = new Map<string, number>();
 
-  constructor(now: () => number, leaseMs: number) {
+  /** @param longestLeaseMs of all candidates */
+  constructor(now: () => number, longestLeaseMs: number) {
     this.#now = now;
-    this.#leaseMs = leaseMs;
+    this.#longestLeaseMs = longestLeaseMs;
   }
 
   started(candidate: CheckedCandidate): void {
@@ -99,7 +102,7 @@ export class Checker {
   workStopped(candidate: CheckedCandidate): void {
     if (!this.#working.delete(candidate.id) || candidate.kind !== "tenure") return;
     const lastMs = this.#lastCommitMs.get(candidate.id) ?? Number.NEGATIVE_INFINITY;
-    const overMs = this.#now() - (lastMs + this.#leaseMs);
+    const overMs = this.#now() - (lastMs + candidate.leaseMs);
     if (overMs > 0) {
       this.#violation(
         "G1",
@@ -108,8 +111,11 @@ export class Checker {
     }
   }
 
-  /** A person deletes the lock. A process that has not seen it cannot know that its holder may still be working. */
-  deleted(lock: StoredLock, knownTo: ReadonlySet<string | undefined>): void {
+  /**
+   * A person deletes the lock. A process that has not seen it cannot know that its holder may still be working. A process
+   * that has seen it may not have seen its last holder. It then assumes the longest lease that it has seen or has itself.
+   */
+  deleted(lock: StoredLock, knownTo: Knowers): void {
     if (lock.record.holderIdentity !== "") this.#vanished = { lock, knownTo };
     else if (this.#vanished) this.#vanished = { lock: this.#vanished.lock, knownTo };
   }
@@ -144,7 +150,7 @@ export class Checker {
         `${writer} released a lock that ${before ? (before.writer ?? "a person") : "nobody"} had written`,
       );
     } else if (before && before.record.holderIdentity !== "")
-      this.#excuseUntil(after.committedMs + this.#leaseMs);
+      this.#excuseUntil(after.committedMs + this.#longestLeaseMs);
   }
 
   #checkAcquisition(before: StoredLock | undefined, writer: string): void {
@@ -160,7 +166,10 @@ export class Checker {
       !(before && isRelease(before.record) && before.writer)
     ) {
       freeAtMs = this.#expiryOf(vanished.lock);
-      shouldHaveKnown = vanished.knownTo?.has(writer) ?? true;
+      const assumedLeaseMs = vanished.knownTo
+        ? (vanished.knownTo.get(writer) ?? 0)
+        : Number.POSITIVE_INFINITY;
+      shouldHaveKnown = assumedLeaseMs >= this.#leaseOf(vanished.lock);
     } else freeAtMs = before?.committedMs ?? Number.NEGATIVE_INFINITY;
     if (before?.writer === writer) freeAtMs = before.committedMs;
 
@@ -170,18 +179,18 @@ export class Checker {
           "G1",
           `${writer} acquired the lock ${Math.round(freeAtMs - now)} ms before the lease of its holder expired`,
         );
-      } else this.#excuseUntil(freeAtMs + this.#leaseMs);
+      } else this.#excuseUntil(freeAtMs + this.#longestLeaseMs);
     } else if (before && !vanished) this.#checkDelay(before, now, freeAtMs);
     if (now >= freeAtMs) this.#vanished = undefined;
   }
 
   #checkDelay(before: StoredLock, now: number, freeAtMs: number): void {
-    const checkedFromMs = freeAtMs - 2 * this.#leaseMs;
+    const checkedFromMs = freeAtMs - 2 * this.#longestLeaseMs;
     const wasWithoutFaults = this.#lastFaultMs < checkedFromMs;
     const someoneWasReady = [...this.#readySinceMs].some(
       ([id, since]) => since < checkedFromMs && id !== before.writer,
     );
-    const driftMs = this.#leaseMs * 0.02;
+    const driftMs = this.#longestLeaseMs * 0.02;
     if (!wasWithoutFaults || !someoneWasReady || now <= freeAtMs + maxDelayMs + driftMs) return;
     this.#violation(
       "G4",
@@ -190,8 +199,11 @@ export class Checker {
   }
 
   #expiryOf(lock: StoredLock): number {
-    const leaseMs = (lock.record.leaseDurationSeconds ?? this.#leaseMs / 1_000) * 1_000;
-    return lock.committedMs + leaseMs * minWait;
+    return lock.committedMs + this.#leaseOf(lock) * minWait;
+  }
+
+  #leaseOf(lock: StoredLock): number {
+    return (lock.record.leaseDurationSeconds ?? this.#longestLeaseMs / 1_000) * 1_000;
   }
 
   #excuseUntil(untilMs: number): void {

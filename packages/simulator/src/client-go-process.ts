@@ -43,6 +43,14 @@ export class ClientGoProcess implements CheckedCandidate {
     this.#onExit = onExit;
   }
 
+  get leaseMs(): number {
+    return this.#timings.leaseDurationMs;
+  }
+
+  get longestLeaseMs(): number {
+    return this.leaseMs;
+  }
+
   get isLeading(): boolean {
     return this.#hasWork && this.machine.isRunning;
   }

@@ -2,7 +2,7 @@
  * The network between one process and the API server: latency, loss in either direction, duplicates, errors, and a watch
  * that can break, stall or lose events. Each kind of fault sets a field here while it lasts.
  */
-import type { Answer, Failure } from "@tenure/core";
+import type { Answer, Failure, LockView } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -19,6 +19,8 @@ export class Link {
   errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
   watchStalled = false;
   watchDropsEvents = false;
+  /** The longest lease in a view that was delivered to the process. */
+  longestLeaseSeenMs = 0;
 
   readonly #scheduler: Scheduler;
   readonly #server: Server;
@@ -39,7 +41,12 @@ export class Link {
     return new Promise((resolve) => {
       const answer = (result: Answer) => {
         if (this.answersCut || this.#random.chance(this.loseAnswers)) return;
-        this.#scheduler.after(this.#latencyMs(), () => this.#defer(() => resolve(result)));
+        this.#scheduler.after(this.#latencyMs(), () =>
+          this.#defer(() => {
+            if (result.kind === "found") this.#saw(result.view);
+            resolve(result);
+          }),
+        );
       };
       const arrive = () => answer(this.#serve(write));
       if (this.requestsCut) return;
@@ -54,7 +61,7 @@ export class Link {
     const watch = new Watch(
       this.#scheduler,
       this.#server,
-      observer,
+      { ...observer, observed: (view) => observer.observed(this.#saw(view)) },
       signal,
       this.#random,
       this.#defer,
@@ -72,6 +79,12 @@ export class Link {
   /** Must be called when a fault begins or ends: watches may break, or deliver delayed events. */
   changed(): void {
     for (const watch of this.#watches) watch.linkChanged();
+  }
+
+  #saw(view: LockView): LockView {
+    const seconds = view.record.leaseDurationSeconds ?? 0;
+    this.longestLeaseSeenMs = Math.max(this.longestLeaseSeenMs, seconds * 1_000);
+    return view;
   }
 
   #serve(write: Write | undefined): Answer {

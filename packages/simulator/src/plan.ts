@@ -40,8 +40,15 @@ export interface Fault {
   readonly amount: number;
 }
 
+interface PlannedTimings {
+  readonly leaseDuration: string;
+  readonly renewDeadline: string;
+  readonly retryPeriod: string;
+}
+
 export interface ProcessPlan {
   readonly kind: "tenure" | "client-go";
+  readonly timings: PlannedTimings;
   /** How fast the clocks of the machine run. */
   readonly rate: number;
   readonly wallSkewMs: number;
@@ -50,11 +57,6 @@ export interface ProcessPlan {
 
 export interface Plan {
   readonly seed: number;
-  readonly timings: {
-    readonly leaseDuration: string;
-    readonly renewDeadline: string;
-    readonly retryPeriod: string;
-  };
   readonly waitWhenAbsent: boolean;
   readonly processes: readonly ProcessPlan[];
   readonly faults: readonly Fault[];
@@ -62,7 +64,7 @@ export interface Plan {
   readonly calmAfterMs: number;
 }
 
-const timingChoices = [
+const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "10s", retryPeriod: "2s" },
   { leaseDuration: "10s", renewDeadline: "8s", retryPeriod: "1s" },
   { leaseDuration: "60s", renewDeadline: "45s", retryPeriod: "5s" },
@@ -72,12 +74,15 @@ const timingChoices = [
 
 export function drawPlan(seed: number): Plan {
   const random = new Random(seed);
-  const timings = random.pick(timingChoices);
-  const leaseMs = Number.parseInt(timings.leaseDuration, 10) * 1_000;
+  const shared = random.pick(timingChoices);
+  // During a rolling update of the timings, candidates with different leases share one lock.
+  const isMixed = random.chance(0.3);
+  const leaseMs = Number.parseInt(shared.leaseDuration, 10) * 1_000;
   const withClientGo = random.chance(0.25);
   const processes = Array.from({ length: random.integer(2, 5) }, (): ProcessPlan => {
     return {
       kind: withClientGo && random.chance(0.4) ? "client-go" : "tenure",
+      timings: isMixed ? random.pick(timingChoices) : shared,
       // The clock rates of any two machines differ by at most 1 %, as G1 assumes.
       rate: 1 + random.between(-0.005, 0.005),
       wallSkewMs: random.chance(0.5) ? random.between(-30_000, 30_000) : 0,
@@ -103,5 +108,5 @@ export function drawPlan(seed: number): Plan {
     };
   });
   faults.sort((a, b) => a.atMs - b.atMs);
-  return { seed, timings, waitWhenAbsent: random.chance(0.3), processes, faults, calmAfterMs };
+  return { seed, waitWhenAbsent: random.chance(0.3), processes, faults, calmAfterMs };
 }

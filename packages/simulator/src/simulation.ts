@@ -29,7 +29,8 @@ export function simulate(plan: Plan): Promise<Outcome> {
 class Simulation {
   readonly #plan: Plan;
   readonly #random: Random;
-  readonly #timings: Timings;
+  readonly #timings: readonly Timings[];
+  readonly #longestLeaseMs: number;
   readonly #scheduler = new Scheduler();
   readonly #checker: Checker;
   readonly #server: Server;
@@ -42,9 +43,10 @@ class Simulation {
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#random = new Random(plan.seed ^ 0x5bd1e995);
-    this.#timings = resolveTimings(plan.timings);
+    this.#timings = plan.processes.map(({ timings }) => resolveTimings(timings));
+    this.#longestLeaseMs = Math.max(...this.#timings.map(({ leaseDurationMs }) => leaseDurationMs));
     const now = () => this.#scheduler.nowMs;
-    this.#checker = new Checker(now, this.#timings.leaseDurationMs);
+    this.#checker = new Checker(now, this.#longestLeaseMs);
     this.#server = new Server(now, (before, after) => this.#committed(before, after));
     this.#slots = plan.processes.map(() => undefined);
   }
@@ -57,7 +59,7 @@ class Simulation {
     for (const fault of faults) this.#scheduler.at(fault.atMs, () => this.#inject(fault));
     this.#scheduler.at(calmAfterMs, () => this.#endFaults());
     // Time for the lease of a frozen leader, a vanished holder, an absent lock, and the longest drain.
-    const endMs = calmAfterMs + 3 * this.#timings.leaseDurationMs + 60_000;
+    const endMs = calmAfterMs + 3 * this.#longestLeaseMs + 60_000;
     await this.#scheduler.run(endMs, this.#settle());
     const all = [...this.#slots, ...this.#duplicates];
     this.#checker.finished(all.some((process) => process?.isLeading));
@@ -82,32 +84,39 @@ class Simulation {
     const plan = this.#plan.processes[slot] as ProcessPlan;
     const id = `${identity}#${this.#starts++}`;
     const machine = new Machine(this.#scheduler, this.#server, plan, this.#random.fork());
+    const timings = this.#timings[slot] as Timings;
     const process =
       plan.kind === "tenure"
-        ? this.#newTenureProcess(id, identity, machine)
-        : this.#newClientGoProcess(id, identity, machine, slot);
+        ? this.#newTenureProcess(id, identity, timings, machine)
+        : this.#newClientGoProcess(id, identity, timings, machine, slot);
     this.#slots[slot] = process;
     this.#note(`${id} starts`);
     process.start();
     return process;
   }
 
-  #newTenureProcess(id: string, identity: string, machine: Machine): TenureProcess {
+  #newTenureProcess(id: string, identity: string, timings: Timings, machine: Machine): TenureProcess {
     const { waitWhenAbsent } = this.#plan;
     const config: Config = {
       identity,
-      timings: this.#timings,
+      timings,
       waitWhenAbsent,
       failWhenDenied: false,
-      cooldownMs: this.#timings.retryPeriodMs,
+      cooldownMs: timings.retryPeriodMs,
     };
     return new TenureProcess(id, config, machine, this.#scheduler, this.#checker);
   }
 
-  #newClientGoProcess(id: string, identity: string, machine: Machine, slot: number): ClientGoProcess {
+  #newClientGoProcess(
+    id: string,
+    identity: string,
+    timings: Timings,
+    machine: Machine,
+    slot: number,
+  ): ClientGoProcess {
     const restart = () =>
       this.#scheduler.after(3_000, () => this.#restartIfDead(slot, `p${slot}-${this.#starts}`));
-    return new ClientGoProcess(id, identity, this.#timings, machine, this.#checker, restart);
+    return new ClientGoProcess(id, identity, timings, machine, this.#checker, restart);
   }
 
   #inject(fault: Fault): void {
@@ -246,9 +255,11 @@ class Simulation {
   #delete(): void {
     const { lock } = this.#server;
     if (!lock) return;
-    const all = [...this.#slots, ...this.#duplicates];
-    const knownTo = all.filter((process) => process?.knows(lock.uid)).map((process) => process?.id);
-    this.#checker.deleted(lock, new Set(knownTo));
+    const knownTo = new Map<string, number>();
+    for (const process of [...this.#slots, ...this.#duplicates]) {
+      if (process?.knows(lock.uid)) knownTo.set(process.id, process.longestLeaseMs);
+    }
+    this.#checker.deleted(lock, knownTo);
     this.#server.delete();
   }
 

@@ -77,10 +77,10 @@ export async function simulateSeeds(from: number, count: number): Promise<Summar
 async function explain(seed: number): Promise<Failure> {
   const { plan, outcome } = await shrink(drawPlan(seed));
   const { rule = "", message = "" } = outcome.violations[0] ?? {};
-  const { leaseDuration, renewDeadline, retryPeriod } = plan.timings;
-  const members = plan.processes.map(
-    ({ kind, rate }, index) => `p${index} is ${kind} with a clock at ${(rate * 100).toFixed(2)} % speed`,
-  );
-  const setting = `lease ${leaseDuration}, renew ${renewDeadline}, retry ${retryPeriod}; ${members.join(", ")}`;
-  return { seed, rule, message, history: [setting, ...outcome.log] };
+  const members = plan.processes.map(({ kind, rate, timings }, index) => {
+    const { leaseDuration, renewDeadline, retryPeriod } = timings;
+    const speed = `a clock at ${(rate * 100).toFixed(2)} % speed`;
+    return `p${index} is ${kind} with lease ${leaseDuration}, renew ${renewDeadline}, retry ${retryPeriod}, ${speed}`;
+  });
+  return { seed, rule, message, history: [...members, ...outcome.log] };
 }

@@ -14,6 +14,7 @@ export class TenureProcess implements CheckedCandidate {
   readonly id: string;
   readonly kind = "tenure";
   readonly machine: Machine;
+  readonly leaseMs: number;
   readonly #candidate: Candidate;
   readonly #scheduler: Scheduler;
   readonly #checker: Checker;
@@ -26,6 +27,7 @@ export class TenureProcess implements CheckedCandidate {
     this.machine = machine;
     this.#scheduler = scheduler;
     this.#checker = checker;
+    this.leaseMs = config.timings.leaseDurationMs;
     const lock: Lock = {
       description: "lease sim/sim",
       read: () => machine.link.send(undefined),
@@ -49,6 +51,11 @@ export class TenureProcess implements CheckedCandidate {
   knows(uid: string): boolean {
     const { lock } = this.#candidate.state;
     return lock.kind === "present" && lock.view.uid === uid;
+  }
+
+  /** The longest lease that this candidate has been shown or has itself. */
+  get longestLeaseMs(): number {
+    return Math.max(this.leaseMs, this.machine.link.longestLeaseSeenMs);
   }
 
   start(): void {
