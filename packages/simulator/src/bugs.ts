@@ -154,4 +154,63 @@ export const bugs: Readonly<Record<string, Bug>> = {
       { file: "queries.js", find: " && at.wallMs < end.wallMs;", replace: ";" },
     ],
   },
+  "metadata-is-a-renewal": {
+    about: "a change of an annotation extends the lease of the holder",
+    edits: [
+      {
+        file: "observe.js",
+        find: "onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;",
+        replace: "ctx.at.monoMs;",
+      },
+    ],
+  },
+  "pause-ignored": {
+    about: "a paused lock is acquired",
+    edits: [{ file: "queries.js", find: "if (orders.paused)", replace: "if (false)" }],
+  },
+  "transfer-ignored": {
+    about: "a candidate that is not the target of a transfer does not wait",
+    edits: [
+      {
+        file: "queries.js",
+        find: "isTransferToAnother(config, record, orders) ? config.timings.leaseDurationMs : 0;",
+        replace: "0;",
+      },
+    ],
+  },
+  "rollback-unseen": {
+    about: "a candidate ignores the lock after the store was restored from a backup",
+    edits: [{ file: "step.js", find: "handleStoreRollback(ctx, answer.view);", replace: "void 0;" }],
+  },
+  "rollback-is-release": {
+    about: "after the store was restored, the holder that it no longer shows is not waited for",
+    edits: [
+      {
+        file: "observe.js",
+        find: 'if (state.lock.kind === "present")\n        waitForVanishedHolder(ctx);',
+        replace: "",
+      },
+    ],
+  },
+  "object-not-sent-back": {
+    about: "a write does not send back what others wrote into the object",
+    edits: [
+      {
+        file: "step.js",
+        find: 'ctx.effects.push({ type: "write", id, purpose, over, record, timeoutMs });',
+        replace:
+          'ctx.effects.push({ type: "write", id, purpose, over: over && { ...over, object: { annotations: {} } }, record, timeoutMs });',
+      },
+    ],
+  },
+  "late-confirmation-extends": {
+    about: "a confirmation that arrives after the hard deadline extends the term",
+    edits: [
+      {
+        file: "observe.js",
+        find: "if (elapsedMs(phase.term.sent, ctx.at) >= ctx.config.timings.hardDeadlineMs)\n        return;",
+        replace: "",
+      },
+    ],
+  },
 };

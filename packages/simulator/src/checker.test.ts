@@ -5,12 +5,21 @@ describe("Checker", () => {
   const tenure = (id: string) => ({ id, kind: "tenure", leaseMs: 15_000 }) as const;
   const record = { leaseDurationSeconds: 15, acquireTime: "t", renewTime: "t", leaseTransitions: 0 };
   const lockOf = (writer: string, committedMs: number, holderIdentity = writer) => {
-    const base = { uid: "1", version: "1", revision: 1n, annotations: 0, writer, committedMs };
+    const base = {
+      uid: "1",
+      version: "1",
+      revision: 1n,
+      writer,
+      committedMs,
+      object: { annotations: {} },
+      isUnreadable: false,
+      timeline: 0,
+    };
     return { ...base, record: { ...record, holderIdentity, leaseDurationSeconds: holderIdentity ? 15 : 1 } };
   };
   const newChecker = (times: { now: number }) => {
     const checker = new Checker(() => times.now, 15_000);
-    for (const id of ["a", "b"]) checker.started(tenure(id));
+    for (const id of ["a", "b", "b#1", "c#1"]) checker.started(tenure(id));
     return checker;
   };
 
@@ -46,7 +55,7 @@ describe("Checker", () => {
       const times = { now: 5_000 };
       const checker = newChecker(times);
       const knownTo = new Map(longestLeaseMs === undefined ? [] : [["b", longestLeaseMs]]);
-      checker.deleted(lockOf("a", 0), knownTo);
+      checker.vanished(lockOf("a", 0), knownTo);
       times.now = 10_000;
       checker.committed(undefined, lockOf("b", 10_000));
       return checker.violations;
@@ -79,6 +88,25 @@ describe("Checker", () => {
     const checker = newChecker({ now: 0 });
     checker.committed(lockOf("a", 0), lockOf("b", 0, ""));
     expect(checker.violations).toMatchObject([{ rule: "G3" }]);
+  });
+
+  it("reports a write that drops what others wrote", () => {
+    const checker = newChecker({ now: 0 });
+    checker.committed({ ...lockOf("a", 0), object: { annotations: { theirs: "1" } } }, lockOf("a", 0));
+    expect(checker.violations).toMatchObject([{ rule: "G3" }]);
+  });
+
+  it("reports an acquisition against the orders of an operator", () => {
+    const violationsWith = (orders: object, writer: string, now: number) => {
+      const checker = newChecker({ now });
+      checker.committed({ ...lockOf("a", 0, ""), orders }, lockOf(writer, now));
+      return checker.violations;
+    };
+    expect(violationsWith({ paused: true }, "b#1", 60_000)).toMatchObject([{ rule: "orders" }]);
+    const transfer = { transfer: { transitions: 0, to: "c" } };
+    expect(violationsWith(transfer, "b#1", 10_000)).toMatchObject([{ rule: "orders" }]);
+    expect(violationsWith(transfer, "b#1", 15_000)).toEqual([]);
+    expect(violationsWith(transfer, "c#1", 10_000)).toEqual([]);
   });
 
   it("reports that nobody leads although a candidate is running", () => {

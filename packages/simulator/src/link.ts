@@ -8,7 +8,7 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Change, Server, ServerAnswer, Write } from "./server.ts";
 
-export type ErrorKind = "conflict" | "throttled" | "internal" | "unavailable";
+export type ErrorKind = "conflict" | "throttled" | "denied" | "internal" | "unavailable";
 
 export class Link {
   requestsCut = false;
@@ -19,6 +19,8 @@ export class Link {
   errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
   watchStalled = false;
   watchDropsEvents = false;
+  /** The watch connects, and never sends anything. */
+  watchSilent = false;
   /** The longest lease in a view that was delivered to the process. */
   longestLeaseSeenMs = 0;
 
@@ -68,7 +70,7 @@ export class Link {
       () => ({
         isCut: this.requestsCut || this.answersCut || this.#server.isDown,
         isStalled: this.watchStalled || this.answersCut,
-        dropsEvents: this.watchDropsEvents,
+        dropsEvents: this.watchDropsEvents || this.watchSilent,
         latencyMs: this.#latencyMs(),
       }),
     );
@@ -91,6 +93,7 @@ export class Link {
     if (this.#server.isDown) return failed("unreachable");
     const error = this.errors && this.#random.chance(this.errors.probability) ? this.errors.kind : undefined;
     if (error === "conflict" && write) return { kind: "conflict" };
+    if (error === "denied") return failed("denied");
     if (error === "throttled") return failed("throttled", this.#random.between(1_000, 5_000));
     // After a 500, the write may or may not have been committed.
     if (error === "internal") {
@@ -101,8 +104,9 @@ export class Link {
     return this.#execute(write);
   }
 
-  #execute(write: Write | undefined): ServerAnswer {
-    return write ? this.#server.write(write) : this.#server.read();
+  #execute(write: Write | undefined): Answer {
+    const answer: ServerAnswer = write ? this.#server.write(write) : this.#server.read();
+    return answer.kind === "found" && answer.view.isUnreadable ? failed("unreadable") : answer;
   }
 
   #latencyMs(): number {
@@ -127,7 +131,8 @@ class Watch {
   readonly #defer: (callback: () => void) => void;
   readonly #link: () => LinkState;
   #unsubscribe: (() => void) | undefined;
-  #delayed: Change[] = [];
+  #delayed: Exclude<Change, { kind: "restored" }>[] = [];
+  #isFirst = true;
   #lastDeliveryMs = 0;
   #generation = 0;
 
@@ -162,6 +167,9 @@ class Watch {
       this.#lastDeliveryMs = this.#scheduler.nowMs;
       this.#unsubscribe = this.#server.subscribe((change) => this.#publish(change));
       this.#deliver(() => this.#observer.up());
+      // A lock may report a gap, or leave it to the next read.
+      if (!this.#isFirst && this.#random.chance(0.5)) this.#deliver(() => this.#observer.changed());
+      this.#isFirst = false;
       if (this.#server.lock) this.#publish({ kind: "written", lock: this.#server.lock });
     });
   }
@@ -189,6 +197,11 @@ class Watch {
   }
 
   #publish(change: Change): void {
+    if (change.kind === "restored") this.#break();
+    else this.#pass(change);
+  }
+
+  #pass(change: Exclude<Change, { kind: "restored" }>): void {
     const link = this.#link();
     if (link.dropsEvents) return;
     if (link.isStalled || link.isCut) {
@@ -196,8 +209,9 @@ class Watch {
       return;
     }
     this.#deliver(() => {
-      if (change.kind === "written") this.#observer.observed(change.lock);
-      else this.#observer.deleted(change.revision);
+      if (change.kind === "deleted") this.#observer.deleted(change.revision);
+      else if (change.lock.isUnreadable) this.#observer.changed();
+      else this.#observer.observed(change.lock);
     });
   }
 

@@ -19,6 +19,15 @@ export const faultKinds = [
   "throttled",
   "internal",
   "unavailable",
+  "denied",
+  "unreadable",
+  "restore",
+  "watch-silent",
+  "foreign-writer",
+  "pause",
+  "order-step-down",
+  "transfer",
+  "transfer-to-nobody",
   "delete",
   "annotate",
   "empty-by-hand",
@@ -58,6 +67,7 @@ export interface ProcessPlan {
 export interface Plan {
   readonly seed: number;
   readonly waitWhenAbsent: boolean;
+  readonly failWhenDenied: boolean;
   readonly processes: readonly ProcessPlan[];
   readonly faults: readonly Fault[];
   /** When all faults end. */
@@ -107,6 +117,13 @@ export function drawPlan(seed: number): Plan {
       amount: random.next(),
     };
   });
+  // A controller that writes into the lock object as long as it exists.
+  if (random.chance(0.1)) {
+    const atMs = Math.max(...processes.map(({ startMs }) => startMs)) + 1;
+    faults.push({ kind: "foreign-writer", atMs, forMs: calmAfterMs, target: 0, amount: 0 });
+  }
   faults.sort((a, b) => a.atMs - b.atMs);
-  return { seed, waitWhenAbsent: random.chance(0.3), processes, faults, calmAfterMs };
+  const waitWhenAbsent = random.chance(0.3);
+  const failWhenDenied = random.chance(0.1);
+  return { seed, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }
