@@ -35,6 +35,10 @@ const minWait = 0.99;
 /** The time for latency, stagger and one more round trip, without faults. */
 const maxDelayMs = 100;
 
+function describe(annotations: Readonly<Record<string, string>>): string {
+  return JSON.stringify(Object.entries(annotations).sort());
+}
+
 export class Checker {
   readonly violations: Violation[] = [];
   readonly terms = { tenure: 0, clientGo: 0 };
@@ -175,8 +179,8 @@ export class Checker {
   }
 
   #checkAnnotations(before: StoredLock | undefined, after: StoredLock, writer: string): void {
-    const kept = JSON.stringify(before?.object.annotations ?? {});
-    const written = JSON.stringify(after.object.annotations);
+    const kept = describe(before?.object.annotations ?? {});
+    const written = describe(after.object.annotations);
     if (kept !== written && !this.#wasVersionReused)
       this.#violation("G3", `${writer} changed what others wrote from ${kept} to ${written}`);
   }

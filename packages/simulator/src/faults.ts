@@ -18,6 +18,8 @@ export interface World {
   newIdentity(slot: number): string;
   startDuplicate(slot: number, identity: string): CandidateProcess;
   processes(): CandidateProcess[];
+  /** The API server no longer accepts the token that it accepted so far. */
+  rotateToken(): void;
 }
 
 /** These do not keep any other candidate from acquiring a free lock at once. */
@@ -154,6 +156,9 @@ export class Faults {
         });
         return true;
       }
+      case "rotate-token":
+        this.#world.rotateToken();
+        return true;
       case "empty-by-hand":
         if (server.lock) checker.vanished(server.lock, undefined);
         server.emptyByHand();
@@ -198,7 +203,8 @@ export class Faults {
 
   #writeAsForeigner(): void {
     this.#foreignWrites += 1;
-    this.#world.server.annotate({ "example.com/written": String(this.#foreignWrites) });
+    const count = String(this.#foreignWrites);
+    this.#world.server.annotate({ "example.com/written": count, "label:example.com/team": count });
   }
 
   /** The processes that have seen the lock, with the longest lease that each has seen or has itself. */
@@ -269,6 +275,8 @@ function injectIntoLink(fault: Fault, process: CandidateProcess, until: (end: ()
     case "conflict":
     case "throttled":
     case "denied":
+    case "proxy":
+    case "cut":
     case "internal":
     case "unavailable":
       link.errors = { kind: fault.kind satisfies ErrorKind, probability: fault.amount };

@@ -8,7 +8,7 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Change, Server, ServerAnswer, Write } from "./server.ts";
 
-export type ErrorKind = "conflict" | "throttled" | "denied" | "internal" | "unavailable";
+export type ErrorKind = "conflict" | "throttled" | "denied" | "internal" | "unavailable" | "proxy" | "cut";
 
 export class Link {
   requestsCut = false;
@@ -23,6 +23,8 @@ export class Link {
   watchSilent = false;
   /** The longest lease in a view that was delivered to the process. */
   longestLeaseSeenMs = 0;
+  /** The lock that the process was shown last, and the highest revision that it was shown. */
+  seen: { readonly uid: string | undefined; readonly revision: bigint } = { uid: undefined, revision: -1n };
 
   readonly #scheduler: Scheduler;
   readonly #server: Server;
@@ -30,6 +32,7 @@ export class Link {
   /** See `Machine.defer`. */
   readonly #defer: (callback: () => void) => void;
   readonly #watches = new Set<Watch>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(scheduler: Scheduler, server: Server, random: Random, defer: (callback: () => void) => void) {
     this.#scheduler = scheduler;
@@ -38,23 +41,33 @@ export class Link {
     this.#defer = defer;
   }
 
+  get isCut(): boolean {
+    return this.requestsCut || this.answersCut || this.#server.isDown;
+  }
+
+  /** Calls back when a fault begins or ends. The returned function removes the listener. */
+  add(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** Sends a read or a write. The promise never settles if the request or its answer is lost. */
   send(write: Write | undefined): Promise<Answer> {
     return new Promise((resolve) => {
       const answer = (result: Answer) => {
         if (this.answersCut || this.#random.chance(this.loseAnswers)) return;
-        this.#scheduler.after(this.#latencyMs(), () =>
+        this.#scheduler.after(this.latencyMs(), () =>
           this.#defer(() => {
-            if (result.kind === "found") this.#saw(result.view);
+            if (result.kind === "found") this.saw(result.view);
             resolve(result);
           }),
         );
       };
       const arrive = () => answer(this.#serve(write));
       if (this.requestsCut) return;
-      this.#scheduler.after(this.#latencyMs(), arrive);
+      this.#scheduler.after(this.latencyMs(), arrive);
       if (this.#random.chance(this.duplicateRequests)) {
-        this.#scheduler.after(this.#latencyMs() + this.#random.between(0, 4_000), () => this.#serve(write));
+        this.#scheduler.after(this.latencyMs() + this.#random.between(0, 4_000), () => this.#serve(write));
       }
     });
   }
@@ -63,15 +76,21 @@ export class Link {
     const watch = new Watch(
       this.#scheduler,
       this.#server,
-      { ...observer, observed: (view) => observer.observed(this.#saw(view)) },
+      {
+        ...observer,
+        observed: (view) => {
+          this.saw(view);
+          observer.observed(view);
+        },
+      },
       signal,
       this.#random,
       this.#defer,
       () => ({
-        isCut: this.requestsCut || this.answersCut || this.#server.isDown,
+        isCut: this.isCut,
         isStalled: this.watchStalled || this.answersCut,
         dropsEvents: this.watchDropsEvents || this.watchSilent,
-        latencyMs: this.#latencyMs(),
+        latencyMs: this.latencyMs(),
       }),
     );
     this.#watches.add(watch);
@@ -81,12 +100,19 @@ export class Link {
   /** Must be called when a fault begins or ends: watches may break, or deliver delayed events. */
   changed(): void {
     for (const watch of this.#watches) watch.linkChanged();
+    for (const listener of [...this.#listeners]) listener();
   }
 
-  #saw(view: LockView): LockView {
-    const seconds = view.record.leaseDurationSeconds ?? 0;
+  /** The process was shown this state of the lock. */
+  saw(shown: LockView | "absent" | undefined, revision = this.seen.revision): void {
+    if (shown === undefined) return;
+    if (shown === "absent") {
+      if (revision >= this.seen.revision) this.seen = { uid: undefined, revision };
+      return;
+    }
+    const seconds = shown.record.leaseDurationSeconds ?? 0;
     this.longestLeaseSeenMs = Math.max(this.longestLeaseSeenMs, seconds * 1_000);
-    return view;
+    if (shown.revision >= this.seen.revision) this.seen = { uid: shown.uid, revision: shown.revision };
   }
 
   #serve(write: Write | undefined): Answer {
@@ -101,6 +127,11 @@ export class Link {
       return failed("server");
     }
     if (error === "unavailable") return failed("server");
+    if (error === "proxy") return failed("unreachable");
+    if (error === "cut") {
+      this.#execute(write);
+      return failed("unreachable");
+    }
     return this.#execute(write);
   }
 
@@ -109,7 +140,7 @@ export class Link {
     return answer.kind === "found" && answer.view.isUnreadable ? failed("unreadable") : answer;
   }
 
-  #latencyMs(): number {
+  latencyMs(): number {
     return this.#random.between(0.5, 3) + this.#random.next() * this.slowMs;
   }
 }

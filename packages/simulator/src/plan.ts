@@ -1,4 +1,5 @@
 /** The plan of one simulation: its processes, and which faults happen when. Drawn from a seed. */
+import type { LockKind } from "./http/objects.ts";
 import { Random } from "./random.ts";
 
 export const faultKinds = [
@@ -20,6 +21,9 @@ export const faultKinds = [
   "internal",
   "unavailable",
   "denied",
+  "proxy",
+  "cut",
+  "rotate-token",
   "unreadable",
   "restore",
   "watch-silent",
@@ -66,6 +70,8 @@ export interface ProcessPlan {
 
 export interface Plan {
   readonly seed: number;
+  /** Run everything that ships, over simulated HTTP: the kind of the lock. undefined: only the candidate, which is faster. */
+  readonly lockKind: LockKind | undefined;
   readonly waitWhenAbsent: boolean;
   readonly failWhenDenied: boolean;
   readonly processes: readonly ProcessPlan[];
@@ -82,7 +88,7 @@ const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
 ];
 
-export function drawPlan(seed: number): Plan {
+export function drawPlan(seed: number, { wide = false } = {}): Plan {
   const random = new Random(seed);
   const shared = random.pick(timingChoices);
   // During a rolling update of the timings, candidates with different leases share one lock.
@@ -125,5 +131,7 @@ export function drawPlan(seed: number): Plan {
   faults.sort((a, b) => a.atMs - b.atMs);
   const waitWhenAbsent = random.chance(0.3);
   const failWhenDenied = random.chance(0.1);
-  return { seed, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
+  const kind = random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"] as const);
+  const lockKind = wide ? kind : undefined;
+  return { seed, lockKind, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }

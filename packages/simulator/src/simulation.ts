@@ -2,7 +2,9 @@
 import { type Config, resolveTimings, type Timings } from "@tenure/core";
 import { Checker, type Violation } from "./checker.ts";
 import { ClientGoProcess } from "./client-go-process.ts";
+import { ElectionProcess } from "./election-process.ts";
 import { Faults, type World } from "./faults.ts";
+import { HttpApi } from "./http/api.ts";
 import { Machine } from "./machine.ts";
 import type { Plan, ProcessPlan } from "./plan.ts";
 import { nextTurn } from "./platform.ts";
@@ -37,6 +39,7 @@ class Simulation implements World {
   readonly #duplicates: CandidateProcess[] = [];
   readonly #faults = new Faults(this);
   readonly #log: string[] = [];
+  readonly #api: HttpApi | undefined;
   #starts = 0;
 
   constructor(plan: Plan) {
@@ -50,6 +53,7 @@ class Simulation implements World {
       committed: (before, after) => this.#committed(before, after),
       versionReused: () => this.checker.versionReused(),
     });
+    this.#api = plan.lockKind && new HttpApi(this.server, plan.lockKind);
     this.slots = plan.processes.map(() => undefined);
   }
 
@@ -78,7 +82,7 @@ class Simulation implements World {
   /** A tenure process needs one turn of the promises after an action. The client-go model awaits in many places. */
   #settle(): () => Promise<void> {
     const hasClientGo = this.#plan.processes.some((process) => process.kind === "client-go");
-    return hasClientGo ? nextTurn : () => Promise.resolve();
+    return hasClientGo || this.#api ? nextTurn : () => Promise.resolve();
   }
 
   #start(slot: number, identity: string): CandidateProcess {
@@ -88,12 +92,25 @@ class Simulation implements World {
     const timings = this.#timings[slot] as Timings;
     const process =
       plan.kind === "tenure"
-        ? this.#newTenureProcess(id, identity, timings, machine)
+        ? (this.#newElectionProcess(id, identity, plan, machine) ??
+          this.#newTenureProcess(id, identity, timings, machine))
         : this.#newClientGoProcess(id, identity, timings, machine, slot);
     this.slots[slot] = process;
     this.note(`${id} starts`);
     process.start();
     return process;
+  }
+
+  #newElectionProcess(
+    id: string,
+    identity: string,
+    { timings }: ProcessPlan,
+    machine: Machine,
+  ): ElectionProcess | undefined {
+    if (!this.#api) return undefined;
+    const { waitWhenAbsent, failWhenDenied } = this.#plan;
+    const options = { ...timings, identity, waitWhenAbsent, failWhenDenied };
+    return new ElectionProcess(id, options, machine, this.scheduler, this.checker, this.#api);
   }
 
   #newTenureProcess(id: string, identity: string, timings: Timings, machine: Machine): TenureProcess {
@@ -133,6 +150,10 @@ class Simulation implements World {
     this.slots[slot] = original;
     this.#duplicates.push(duplicate);
     return duplicate;
+  }
+
+  rotateToken(): void {
+    if (this.#api) this.#api.token += 1;
   }
 
   processes(): CandidateProcess[] {
