@@ -1,8 +1,10 @@
 /**
  * The only file of this package that uses the machine: clock, randomness, environment, files, processes. All other code gets
- * a `Platform` passed in, so that a test can control it. The network is not covered: tests use real sockets.
+ * a `Platform` passed in, so that a test can control it. Tests use real sockets; only the simulator replaces them.
  */
 import type { Buffer } from "node:buffer";
+import type * as http from "node:http";
+import type * as https from "node:https";
 import { type Clock, onAbort, systemClock, systemRandom } from "@tenure/base";
 
 export type ProcessOptions = {
@@ -22,6 +24,12 @@ export type ProcessResult = {
   readonly stderr: string;
 };
 
+/** The part of node:http and node:https that the client uses. */
+type HttpModule = {
+  request(options: https.RequestOptions): http.ClientRequest;
+  readonly Agent: new (options: https.AgentOptions) => http.Agent;
+};
+
 export type Platform = {
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -32,6 +40,8 @@ export type Platform = {
   readFile(path: string, maxBytes: number): Promise<string>;
   /** Runs a program until it exits. Rejects if it cannot start, is killed by `signal`, or writes too much. */
   runProcess(command: string, args: readonly string[], options: ProcessOptions): Promise<ProcessResult>;
+  /** Replaces the network, for a simulation. @default node:http or node:https */
+  readonly http?: HttpModule | undefined;
 };
 
 /** The real machine. */

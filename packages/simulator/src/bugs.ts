@@ -1,10 +1,13 @@
 /**
- * Known bugs, each as a change of the built code of core. The simulator must find them, or its results mean nothing.
- * They are planted while a module is loaded, so the shipped code does not contain them.
+ * Known bugs, each as a change of the built code. The simulator must find them, or its results mean nothing.
+ * They are planted into a copy, so the shipped code does not contain them.
  */
 
 interface Bug {
   readonly about: string;
+  /** Found by the wide simulation: the code is not a part of the other one. */
+  readonly wide?: boolean;
+  /** `file` starts with the name of the package. */
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }
 
@@ -13,12 +16,12 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "deadlines count from when the answer arrived, not from when the write was sent",
     edits: [
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: "term = { token: view.revision, sent: ownWrite.sent,",
         replace: "term = { token: view.revision, sent: ctx.at,",
       },
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: "term: { ...phase.term, sent: ownWrite.sent }",
         replace: "term: { ...phase.term, sent: ctx.at }",
       },
@@ -28,13 +31,13 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a candidate that lost its term still releases the lock, over any holder's record",
     edits: [
       {
-        file: "step.js",
+        file: "core/step.js",
         find: 'case "lost":\n            endTerm(ctx, phase.reason, false, phase.cooldownMs);',
         replace:
           'case "lost": ctx.state.phase = { ...phase, name: "releasing", cooldownMs: 0, wasStarted: true, term: { ...phase.term, sent: ctx.at } };',
       },
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: "else if (!isSameLock || (!ownWrite && !onlyMetadataChanged))",
         replace: "else if (false)",
       },
@@ -44,7 +47,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a leader that sees another holder continues and takes the lock back",
     edits: [
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: 'loseTerm(ctx, hasOurIdentity ? "overwritten" : "taken-over", false);',
         replace: "void hasOurIdentity;",
       },
@@ -54,7 +57,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a holder's lease counts from the renewTime that it wrote, by the reader's clock",
     edits: [
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: "onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;",
         replace: "ctx.at.monoMs - ctx.at.wallMs + Date.parse(view.record.renewTime);",
       },
@@ -64,7 +67,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a change that is seen after a gap in the watch does not restart the wait",
     edits: [
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: "onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;",
         replace:
           "ctx.at.monoMs - before.sinceMs > ctx.config.timings.leaseDurationMs / 3 ? before.sinceMs : ctx.at.monoMs;",
@@ -75,7 +78,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "the hard deadline is after the end of the lease",
     edits: [
       {
-        file: "timings.js",
+        file: "core/timings.js",
         find: "return leaseDurationMs * (1 - clockRateTolerance) - marginMs;",
         replace: "return leaseDurationMs * 1.1;",
       },
@@ -85,7 +88,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "the fencing token is leaseTransitions",
     edits: [
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: 'ctx.effects.push({ type: "term-started", token: view.revision });',
         replace: 'ctx.effects.push({ type: "term-started", token: BigInt(leaseTransitions) });',
       },
@@ -95,7 +98,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a lock with the candidate's identity is treated as its own, even if another process wrote it",
     edits: [
       {
-        file: "queries.js",
+        file: "core/queries.js",
         find: "const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;",
         replace: "const isFree = isRelease(record) || record.holderIdentity === config.identity;",
       },
@@ -105,9 +108,20 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a deleted lock is acquired at once",
     edits: [
       {
-        file: "observe.js",
+        file: "core/observe.js",
         find: "ctx.state.vanishedHolderUntilMs = Math.max(ctx.state.vanishedHolderUntilMs, untilMs);",
         replace: "void untilMs;",
+      },
+    ],
+  },
+  "vanished-holder-last-seen-lease": {
+    about: "after a deletion, only the lease of the holder that was seen last is waited out",
+    edits: [
+      {
+        file: "core/observe.js",
+        find: "ctx.at.monoMs + Math.max(ctx.state.longestLeaseMs, ctx.config.timings.leaseDurationMs);",
+        replace:
+          'ctx.at.monoMs + (ctx.state.lock.view.record.holderIdentity === "" ? ctx.config.timings.leaseDurationMs : leaseDurationMs(ctx.config, ctx.state.lock.view.record));',
       },
     ],
   },
@@ -115,7 +129,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a holder that was emptied by hand is treated as a release",
     edits: [
       {
-        file: "queries.js",
+        file: "core/queries.js",
         find: "const isFree = isRelease(record)",
         replace: 'const isFree = record.holderIdentity === ""',
       },
@@ -125,7 +139,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "a leader that was frozen checks a flag, not the clock, to decide whether it may work",
     edits: [
       {
-        file: "queries.js",
+        file: "core/queries.js",
         find: "return end !== undefined && at.monoMs < end.monoMs && at.wallMs < end.wallMs;",
         replace: "return end !== undefined;",
       },
@@ -135,12 +149,71 @@ export const bugs: Readonly<Record<string, Bug>> = {
     about: "only the monotonic clock counts, which stops while the machine is suspended",
     edits: [
       {
-        file: "instant.js",
+        file: "core/instant.js",
         find: "return Math.max(now.monoMs - since.monoMs, now.wallMs - since.wallMs);",
         replace: "return now.monoMs - since.monoMs;",
       },
-      { file: "instant.js", find: "return jumpMs > 0", replace: "return false" },
-      { file: "queries.js", find: " && at.wallMs < end.wallMs;", replace: ";" },
+      { file: "core/instant.js", find: "return jumpMs > 0", replace: "return false" },
+      { file: "core/queries.js", find: " && at.wallMs < end.wallMs;", replace: ";" },
+    ],
+  },
+  "metadata-is-a-renewal": {
+    about: "a change of an annotation extends the lease of the holder",
+    edits: [
+      {
+        file: "core/observe.js",
+        find: "onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;",
+        replace: "ctx.at.monoMs;",
+      },
+    ],
+  },
+  "pause-ignored": {
+    about: "a paused lock is acquired",
+    edits: [{ file: "core/queries.js", find: "if (orders.paused)", replace: "if (false)" }],
+  },
+  "transfer-ignored": {
+    about: "a candidate that is not the target of a transfer does not wait",
+    edits: [
+      {
+        file: "core/queries.js",
+        find: "isTransferToAnother(config, record, orders) ? config.timings.leaseDurationMs : 0;",
+        replace: "0;",
+      },
+    ],
+  },
+  "rollback-unseen": {
+    about: "a candidate ignores the lock after the store was restored from a backup",
+    edits: [{ file: "core/step.js", find: "handleStoreRollback(ctx, answer.view);", replace: "void 0;" }],
+  },
+  "rollback-is-release": {
+    about: "after the store was restored, the holder that it no longer shows is not waited for",
+    edits: [
+      {
+        file: "core/observe.js",
+        find: 'if (state.lock.kind === "present")\n        waitForVanishedHolder(ctx);',
+        replace: "",
+      },
+    ],
+  },
+  "object-not-sent-back": {
+    about: "a write does not send back what others wrote into the object",
+    edits: [
+      {
+        file: "core/step.js",
+        find: 'ctx.effects.push({ type: "write", id, purpose, over, record, timeoutMs });',
+        replace:
+          'ctx.effects.push({ type: "write", id, purpose, over: over && { ...over, object: { annotations: {} } }, record, timeoutMs });',
+      },
+    ],
+  },
+  "late-confirmation-extends": {
+    about: "a confirmation that arrives after the hard deadline extends the term",
+    edits: [
+      {
+        file: "core/observe.js",
+        find: "if (elapsedMs(phase.term.sent, ctx.at) >= ctx.config.timings.hardDeadlineMs)\n        return;",
+        replace: "",
+      },
     ],
   },
 };

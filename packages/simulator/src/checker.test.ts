@@ -2,15 +2,24 @@ import { describe, expect, it } from "vitest";
 import { Checker } from "./checker.ts";
 
 describe("Checker", () => {
-  const tenure = (id: string) => ({ id, kind: "tenure" }) as const;
+  const tenure = (id: string) => ({ id, kind: "tenure", leaseMs: 15_000 }) as const;
   const record = { leaseDurationSeconds: 15, acquireTime: "t", renewTime: "t", leaseTransitions: 0 };
   const lockOf = (writer: string, committedMs: number, holderIdentity = writer) => {
-    const base = { uid: "1", version: "1", revision: 1n, annotations: 0, writer, committedMs };
+    const base = {
+      uid: "1",
+      version: "1",
+      revision: 1n,
+      writer,
+      committedMs,
+      object: { annotations: {} },
+      isUnreadable: false,
+      timeline: 0,
+    };
     return { ...base, record: { ...record, holderIdentity, leaseDurationSeconds: holderIdentity ? 15 : 1 } };
   };
   const newChecker = (times: { now: number }) => {
     const checker = new Checker(() => times.now, 15_000);
-    for (const id of ["a", "b"]) checker.started(tenure(id));
+    for (const id of ["a", "b", "b#1", "c#1"]) checker.started(tenure(id));
     return checker;
   };
 
@@ -41,6 +50,33 @@ describe("Checker", () => {
     expect(handedOver.violations).toEqual([]);
   });
 
+  it("reports an early acquisition after a deletion, except by a candidate that cannot know the holder's lease", () => {
+    const violationsIfSeen = (longestLeaseMs: number | undefined) => {
+      const times = { now: 5_000 };
+      const checker = newChecker(times);
+      const knownTo = new Map(longestLeaseMs === undefined ? [] : [["b", longestLeaseMs]]);
+      checker.vanished(lockOf("a", 0), knownTo);
+      times.now = 10_000;
+      checker.committed(undefined, lockOf("b", 10_000));
+      return checker.violations;
+    };
+    expect(violationsIfSeen(15_000)).toMatchObject([{ rule: "G1" }]);
+    expect(violationsIfSeen(60_000)).toMatchObject([{ rule: "G1" }]);
+    expect(violationsIfSeen(14_000)).toEqual([]);
+    expect(violationsIfSeen(undefined)).toEqual([]);
+  });
+
+  it("holds each candidate to its own lease", () => {
+    const times = { now: 0 };
+    const checker = newChecker(times);
+    const short = { ...tenure("a"), leaseMs: 4_000 };
+    checker.committed(undefined, lockOf("a", 0));
+    checker.workStarted(short);
+    times.now = 4_001;
+    checker.workStopped(short);
+    expect(checker.violations).toMatchObject([{ rule: "G1" }]);
+  });
+
   it("reports a token that does not increase", () => {
     const checker = newChecker({ now: 0 });
     checker.termStarted(tenure("a"), 7n);
@@ -52,6 +88,25 @@ describe("Checker", () => {
     const checker = newChecker({ now: 0 });
     checker.committed(lockOf("a", 0), lockOf("b", 0, ""));
     expect(checker.violations).toMatchObject([{ rule: "G3" }]);
+  });
+
+  it("reports a write that drops what others wrote", () => {
+    const checker = newChecker({ now: 0 });
+    checker.committed({ ...lockOf("a", 0), object: { annotations: { theirs: "1" } } }, lockOf("a", 0));
+    expect(checker.violations).toMatchObject([{ rule: "G3" }]);
+  });
+
+  it("reports an acquisition against the orders of an operator", () => {
+    const violationsWith = (orders: object, writer: string, now: number) => {
+      const checker = newChecker({ now });
+      checker.committed({ ...lockOf("a", 0, ""), orders }, lockOf(writer, now));
+      return checker.violations;
+    };
+    expect(violationsWith({ paused: true }, "b#1", 60_000)).toMatchObject([{ rule: "orders" }]);
+    const transfer = { transfer: { transitions: 0, to: "c" } };
+    expect(violationsWith(transfer, "b#1", 10_000)).toMatchObject([{ rule: "orders" }]);
+    expect(violationsWith(transfer, "b#1", 15_000)).toEqual([]);
+    expect(violationsWith(transfer, "c#1", 10_000)).toEqual([]);
   });
 
   it("reports that nobody leads although a candidate is running", () => {

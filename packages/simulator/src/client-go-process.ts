@@ -4,15 +4,18 @@
  * record alone, and does not react to another holder until the deadline.
  */
 import type { Instant } from "@tenure/base";
-import type { Answer, LeaderRecord, LockView, Timings } from "@tenure/core";
-import type { CheckedCandidate, Checker } from "./checker.ts";
+import type { Answer, LeaderRecord, Timings } from "@tenure/core";
+import type { Checker } from "./checker.ts";
 import type { Machine } from "./machine.ts";
+import type { CandidateProcess } from "./process.ts";
+import type { StoredLock } from "./server.ts";
 
 const jitterFactor = 1.2;
 
-export class ClientGoProcess implements CheckedCandidate {
+export class ClientGoProcess implements CandidateProcess {
   readonly id: string;
   readonly kind = "client-go";
+  readonly highestRevision = -1n;
   readonly machine: Machine;
   readonly #identity: string;
   readonly #timings: Timings;
@@ -22,7 +25,7 @@ export class ClientGoProcess implements CheckedCandidate {
   #observed: LeaderRecord | undefined;
   #observedRaw: string | undefined;
   #observedAt: Instant | undefined;
-  #cached: LockView | undefined;
+  #cached: StoredLock | undefined;
   #isCancelled = false;
   #hasWork = false;
 
@@ -41,6 +44,14 @@ export class ClientGoProcess implements CheckedCandidate {
     this.#checker = checker;
     this.#releaseOnCancel = machine.random.chance(0.5);
     this.#onExit = onExit;
+  }
+
+  get leaseMs(): number {
+    return this.#timings.leaseDurationMs;
+  }
+
+  get longestLeaseMs(): number {
+    return this.leaseMs;
   }
 
   get isLeading(): boolean {
@@ -125,15 +136,15 @@ export class ClientGoProcess implements CheckedCandidate {
     const answer = await this.#request(() => this.machine.link.send(undefined));
     if (answer.kind === "absent") {
       const created = await this.#request(() =>
-        this.machine.link.send({ writer: this.id, record, over: undefined }),
+        this.machine.link.send({ writer: this.id, record, over: undefined, annotations: {} }),
       );
       if (created.kind !== "found") return false;
-      this.#cached = created.view;
+      this.#cached = created.view as StoredLock;
       this.#setObserved(record);
       return true;
     }
     if (answer.kind !== "found") return false;
-    this.#cached = answer.view;
+    this.#cached = answer.view as StoredLock;
     const old = answer.view.record;
     const raw = rawOf(old);
     if (raw !== this.#observedRaw) {
@@ -148,9 +159,12 @@ export class ClientGoProcess implements CheckedCandidate {
 
   async #update(record: LeaderRecord): Promise<boolean> {
     const over = this.#cached;
-    const answer = await this.#request(() => this.machine.link.send({ writer: this.id, record, over }));
+    const annotations = over?.object.annotations ?? {};
+    const answer = await this.#request(() =>
+      this.machine.link.send({ writer: this.id, record, over, annotations }),
+    );
     if (answer.kind !== "found") return false;
-    this.#cached = answer.view;
+    this.#cached = answer.view as StoredLock;
     this.#setObserved(record);
     return true;
   }
@@ -162,7 +176,7 @@ export class ClientGoProcess implements CheckedCandidate {
       if (answer.kind !== "found") return;
       // client-go checks its cached record, not the one that it has just read. That can clear another holder's lease.
       if (!this.#isLeader()) return;
-      this.#cached = answer.view;
+      this.#cached = answer.view as StoredLock;
       const time = this.#recordAt(this.machine.clock.now()).renewTime;
       const { leaseTransitions } = answer.view.record;
       const empty = {

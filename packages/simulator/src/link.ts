@@ -2,13 +2,13 @@
  * The network between one process and the API server: latency, loss in either direction, duplicates, errors, and a watch
  * that can break, stall or lose events. Each kind of fault sets a field here while it lasts.
  */
-import type { Answer, Failure } from "@tenure/core";
+import type { Answer, Failure, LockView } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Change, Server, ServerAnswer, Write } from "./server.ts";
 
-export type ErrorKind = "conflict" | "throttled" | "internal" | "unavailable";
+export type ErrorKind = "conflict" | "throttled" | "denied" | "internal" | "unavailable" | "proxy" | "cut";
 
 export class Link {
   requestsCut = false;
@@ -19,6 +19,12 @@ export class Link {
   errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
   watchStalled = false;
   watchDropsEvents = false;
+  /** The watch connects, and never sends anything. */
+  watchSilent = false;
+  /** The longest lease in a view that was delivered to the process. */
+  longestLeaseSeenMs = 0;
+  /** The lock that the process was shown last, and the highest revision that it was shown. */
+  seen: { readonly uid: string | undefined; readonly revision: bigint } = { uid: undefined, revision: -1n };
 
   readonly #scheduler: Scheduler;
   readonly #server: Server;
@@ -26,6 +32,7 @@ export class Link {
   /** See `Machine.defer`. */
   readonly #defer: (callback: () => void) => void;
   readonly #watches = new Set<Watch>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(scheduler: Scheduler, server: Server, random: Random, defer: (callback: () => void) => void) {
     this.#scheduler = scheduler;
@@ -34,18 +41,33 @@ export class Link {
     this.#defer = defer;
   }
 
+  get isCut(): boolean {
+    return this.requestsCut || this.answersCut || this.#server.isDown;
+  }
+
+  /** Calls back when a fault begins or ends. The returned function removes the listener. */
+  add(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** Sends a read or a write. The promise never settles if the request or its answer is lost. */
   send(write: Write | undefined): Promise<Answer> {
     return new Promise((resolve) => {
       const answer = (result: Answer) => {
         if (this.answersCut || this.#random.chance(this.loseAnswers)) return;
-        this.#scheduler.after(this.#latencyMs(), () => this.#defer(() => resolve(result)));
+        this.#scheduler.after(this.latencyMs(), () =>
+          this.#defer(() => {
+            if (result.kind === "found") this.saw(result.view);
+            resolve(result);
+          }),
+        );
       };
       const arrive = () => answer(this.#serve(write));
       if (this.requestsCut) return;
-      this.#scheduler.after(this.#latencyMs(), arrive);
+      this.#scheduler.after(this.latencyMs(), arrive);
       if (this.#random.chance(this.duplicateRequests)) {
-        this.#scheduler.after(this.#latencyMs() + this.#random.between(0, 4_000), () => this.#serve(write));
+        this.#scheduler.after(this.latencyMs() + this.#random.between(0, 4_000), () => this.#serve(write));
       }
     });
   }
@@ -54,15 +76,21 @@ export class Link {
     const watch = new Watch(
       this.#scheduler,
       this.#server,
-      observer,
+      {
+        ...observer,
+        observed: (view) => {
+          this.saw(view);
+          observer.observed(view);
+        },
+      },
       signal,
       this.#random,
       this.#defer,
       () => ({
-        isCut: this.requestsCut || this.answersCut || this.#server.isDown,
+        isCut: this.isCut,
         isStalled: this.watchStalled || this.answersCut,
-        dropsEvents: this.watchDropsEvents,
-        latencyMs: this.#latencyMs(),
+        dropsEvents: this.watchDropsEvents || this.watchSilent,
+        latencyMs: this.latencyMs(),
       }),
     );
     this.#watches.add(watch);
@@ -72,12 +100,26 @@ export class Link {
   /** Must be called when a fault begins or ends: watches may break, or deliver delayed events. */
   changed(): void {
     for (const watch of this.#watches) watch.linkChanged();
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** The process was shown this state of the lock. */
+  saw(shown: LockView | "absent" | undefined, revision = this.seen.revision): void {
+    if (shown === undefined) return;
+    if (shown === "absent") {
+      if (revision >= this.seen.revision) this.seen = { uid: undefined, revision };
+      return;
+    }
+    const seconds = shown.record.leaseDurationSeconds ?? 0;
+    this.longestLeaseSeenMs = Math.max(this.longestLeaseSeenMs, seconds * 1_000);
+    if (shown.revision >= this.seen.revision) this.seen = { uid: shown.uid, revision: shown.revision };
   }
 
   #serve(write: Write | undefined): Answer {
     if (this.#server.isDown) return failed("unreachable");
     const error = this.errors && this.#random.chance(this.errors.probability) ? this.errors.kind : undefined;
     if (error === "conflict" && write) return { kind: "conflict" };
+    if (error === "denied") return failed("denied");
     if (error === "throttled") return failed("throttled", this.#random.between(1_000, 5_000));
     // After a 500, the write may or may not have been committed.
     if (error === "internal") {
@@ -85,14 +127,20 @@ export class Link {
       return failed("server");
     }
     if (error === "unavailable") return failed("server");
+    if (error === "proxy") return failed("unreachable");
+    if (error === "cut") {
+      this.#execute(write);
+      return failed("unreachable");
+    }
     return this.#execute(write);
   }
 
-  #execute(write: Write | undefined): ServerAnswer {
-    return write ? this.#server.write(write) : this.#server.read();
+  #execute(write: Write | undefined): Answer {
+    const answer: ServerAnswer = write ? this.#server.write(write) : this.#server.read();
+    return answer.kind === "found" && answer.view.isUnreadable ? failed("unreadable") : answer;
   }
 
-  #latencyMs(): number {
+  latencyMs(): number {
     return this.#random.between(0.5, 3) + this.#random.next() * this.slowMs;
   }
 }
@@ -114,7 +162,8 @@ class Watch {
   readonly #defer: (callback: () => void) => void;
   readonly #link: () => LinkState;
   #unsubscribe: (() => void) | undefined;
-  #delayed: Change[] = [];
+  #delayed: Exclude<Change, { kind: "restored" }>[] = [];
+  #isFirst = true;
   #lastDeliveryMs = 0;
   #generation = 0;
 
@@ -149,6 +198,9 @@ class Watch {
       this.#lastDeliveryMs = this.#scheduler.nowMs;
       this.#unsubscribe = this.#server.subscribe((change) => this.#publish(change));
       this.#deliver(() => this.#observer.up());
+      // A lock may report a gap, or leave it to the next read.
+      if (!this.#isFirst && this.#random.chance(0.5)) this.#deliver(() => this.#observer.changed());
+      this.#isFirst = false;
       if (this.#server.lock) this.#publish({ kind: "written", lock: this.#server.lock });
     });
   }
@@ -176,6 +228,11 @@ class Watch {
   }
 
   #publish(change: Change): void {
+    if (change.kind === "restored") this.#break();
+    else this.#pass(change);
+  }
+
+  #pass(change: Exclude<Change, { kind: "restored" }>): void {
     const link = this.#link();
     if (link.dropsEvents) return;
     if (link.isStalled || link.isCut) {
@@ -183,8 +240,9 @@ class Watch {
       return;
     }
     this.#deliver(() => {
-      if (change.kind === "written") this.#observer.observed(change.lock);
-      else this.#observer.deleted(change.revision);
+      if (change.kind === "deleted") this.#observer.deleted(change.revision);
+      else if (change.lock.isUnreadable) this.#observer.changed();
+      else this.#observer.observed(change.lock);
     });
   }
 

@@ -1,11 +1,15 @@
 /** `npm run simulate`: looks for violations of G1 to G4 in seeded histories, or checks that planted bugs are found. */
 import { availableParallelism } from "node:os";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { bugs } from "./bugs.ts";
+import { builtFiles, copyPackages } from "./copy-packages.ts";
+import { type ExecutedLines, linesOfCode } from "./coverage.ts";
 import { add, emptySummary, type Summary } from "./summary.ts";
+import type { WorkerOptions } from "./worker.ts";
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--bug NAME] [--all-bugs]
+const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide] [--coverage] [--bug NAME] [--all-bugs]
 
 Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
 only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
@@ -13,6 +17,8 @@ that was found, and exits with 1.
 
   --seeds N    the number of histories (default 1000, or 10000 with a bug)
   --from S     the first seed (default 1); \`--from S --seeds 1\` replays one history
+  --wide       run everything that ships (Election, the locks, the client) over simulated HTTP; slower
+  --coverage   print the share of the lines of core, election and kube that the histories execute; implies --wide
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
   --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds
 
@@ -24,14 +30,45 @@ ${Object.entries(bugs)
 
 const seedsPerMessage = 25;
 
-async function runSeeds(from: number, seeds: number, bug: string | undefined): Promise<Summary> {
+interface Run {
+  readonly from: number;
+  readonly seeds: number;
+  readonly bug: string | undefined;
+  readonly wide: boolean;
+  readonly coverage: boolean;
+}
+
+const executedLines = new Map<string, Set<number>>();
+
+async function runSeeds(run: Run): Promise<Summary> {
+  const { from, seeds, bug, wide, coverage } = run;
+  // Without changes the bundles run, as they ship.
+  const copy =
+    bug !== undefined || coverage ? copyPackages(`${bug ?? "coverage"}-${process.pid}`, bug) : undefined;
+  const worker = copy
+    ? pathToFileURL(`${copy.folder}/simulator/dist/worker.js`)
+    : new URL("./worker.js", import.meta.url);
+  try {
+    return await runWorkers(worker, { wide, coverage }, from, seeds, bug !== undefined);
+  } finally {
+    copy?.remove();
+  }
+}
+
+async function runWorkers(
+  url: URL,
+  workerData: WorkerOptions,
+  from: number,
+  seeds: number,
+  stopsAtViolation: boolean,
+): Promise<Summary> {
   const end = from + seeds;
   let next = from;
   let summary = emptySummary;
-  const isDone = () => next >= end || (bug !== undefined && summary.violations > 0);
+  const isDone = () => next >= end || (stopsAtViolation && summary.violations > 0);
   const runWorker = () =>
     new Promise<void>((resolve, reject) => {
-      const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: bug });
+      const worker = new Worker(url, { workerData });
       const sendNext = () => {
         if (isDone()) {
           void worker.terminate().then(() => resolve());
@@ -42,8 +79,11 @@ async function runSeeds(from: number, seeds: number, bug: string | undefined): P
         next += count;
       };
       worker.on("error", reject);
-      worker.on("message", (part: Summary) => {
-        summary = add(summary, part);
+      worker.on("message", (part: { readonly summary: Summary; readonly executed?: ExecutedLines }) => {
+        summary = add(summary, part.summary);
+        for (const [file, lines] of Object.entries(part.executed ?? {})) {
+          executedLines.set(file, new Set([...(executedLines.get(file) ?? []), ...lines]));
+        }
         if (process.stderr.isTTY)
           process.stderr.write(`\r${summary.seeds} of ${seeds} seeds, ${summary.violations} violations `);
         sendNext();
@@ -55,7 +95,23 @@ async function runSeeds(from: number, seeds: number, bug: string | undefined): P
   return summary;
 }
 
-function report(summary: Summary, seconds: number, bug: string | undefined): void {
+/** Prints the share of the lines of each package that the histories executed, and the files with the most other lines. */
+function reportCoverage(): void {
+  for (const name of ["core", "election", "kube"]) {
+    const files = builtFiles(name).map(({ file, text }) => {
+      const lines = linesOfCode(text);
+      const executed = lines.filter((line) => executedLines.get(file)?.has(line)).length;
+      return { file, lines: lines.length, executed };
+    });
+    const sum = (key: "lines" | "executed") => files.reduce((total, file) => total + file[key], 0);
+    const share = (100 * sum("executed")) / sum("lines");
+    console.log(`executed         ${share.toFixed(1)} % of ${sum("lines")} lines of ${name}`);
+    const missed = files.sort((a, b) => b.lines - b.executed - (a.lines - a.executed)).slice(0, 5);
+    for (const { file, lines, executed } of missed) console.log(`    ${executed} of ${lines} in ${file}`);
+  }
+}
+
+function report(summary: Summary, seconds: number, { bug, wide }: Run): void {
   const hours = summary.simulatedMs / 3_600_000;
   console.log(`seeds            ${summary.seeds}`);
   console.log(`simulated hours  ${hours.toFixed(1)} in ${seconds.toFixed(1)} s`);
@@ -69,8 +125,8 @@ function report(summary: Summary, seconds: number, bug: string | undefined): voi
   for (const { seed, rule, message, history } of summary.failures) {
     console.log(`\nseed ${seed} violates ${rule}: ${message}`);
     for (const line of history) console.log(`  ${line}`);
-    const planted = bug === undefined ? "" : ` --bug ${bug}`;
-    console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1${planted}`);
+    const options = `${wide ? " --wide" : ""}${bug === undefined ? "" : ` --bug ${bug}`}`;
+    console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1${options}`);
   }
 }
 
@@ -91,6 +147,8 @@ function options() {
       options: {
         seeds: { type: "string" },
         from: { type: "string" },
+        wide: { type: "boolean", default: false },
+        coverage: { type: "boolean", default: false },
         bug: { type: "string" },
         "all-bugs": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
@@ -102,7 +160,7 @@ function options() {
 }
 
 async function main(): Promise<number> {
-  const { seeds, from, bug, "all-bugs": allBugs, help } = options();
+  const { seeds, from, bug, wide, coverage, "all-bugs": allBugs, help } = options();
   if (help) {
     console.log(usage);
     return 0;
@@ -114,7 +172,9 @@ async function main(): Promise<number> {
   if (allBugs) {
     let missed = 0;
     for (const name of Object.keys(bugs)) {
-      const { violations, failures, seeds: simulated } = await runSeeds(first, seedCount, name);
+      const isWide = bugs[name]?.wide ?? false;
+      const run = { from: first, seeds: seedCount, bug: name, wide: isWide, coverage: false };
+      const { violations, failures, seeds: simulated } = await runSeeds(run);
       if (violations === 0) missed += 1;
       const verdict =
         violations === 0
@@ -125,8 +185,11 @@ async function main(): Promise<number> {
     return missed === 0 ? 0 : 1;
   }
   const startedMs = performance.now();
-  const summary = await runSeeds(first, seedCount, bug);
-  report(summary, (performance.now() - startedMs) / 1_000, bug);
+  const isWide = wide || coverage || (bugs[bug ?? ""]?.wide ?? false);
+  const run = { from: first, seeds: seedCount, bug, wide: isWide, coverage };
+  const summary = await runSeeds(run);
+  report(summary, (performance.now() - startedMs) / 1_000, run);
+  if (coverage) reportCoverage();
   return summary.violations === 0 ? 0 : 1;
 }
 

@@ -1,4 +1,5 @@
 /** The plan of one simulation: its processes, and which faults happen when. Drawn from a seed. */
+import type { LockKind } from "./http/objects.ts";
 import { Random } from "./random.ts";
 
 export const faultKinds = [
@@ -19,6 +20,18 @@ export const faultKinds = [
   "throttled",
   "internal",
   "unavailable",
+  "denied",
+  "proxy",
+  "cut",
+  "rotate-token",
+  "unreadable",
+  "restore",
+  "watch-silent",
+  "foreign-writer",
+  "pause",
+  "order-step-down",
+  "transfer",
+  "transfer-to-nobody",
   "delete",
   "annotate",
   "empty-by-hand",
@@ -40,8 +53,15 @@ export interface Fault {
   readonly amount: number;
 }
 
+interface PlannedTimings {
+  readonly leaseDuration: string;
+  readonly renewDeadline: string;
+  readonly retryPeriod: string;
+}
+
 export interface ProcessPlan {
   readonly kind: "tenure" | "client-go";
+  readonly timings: PlannedTimings;
   /** How fast the clocks of the machine run. */
   readonly rate: number;
   readonly wallSkewMs: number;
@@ -50,19 +70,17 @@ export interface ProcessPlan {
 
 export interface Plan {
   readonly seed: number;
-  readonly timings: {
-    readonly leaseDuration: string;
-    readonly renewDeadline: string;
-    readonly retryPeriod: string;
-  };
+  /** Run everything that ships, over simulated HTTP: the kind of the lock. undefined: only the candidate, which is faster. */
+  readonly lockKind: LockKind | undefined;
   readonly waitWhenAbsent: boolean;
+  readonly failWhenDenied: boolean;
   readonly processes: readonly ProcessPlan[];
   readonly faults: readonly Fault[];
   /** When all faults end. */
   readonly calmAfterMs: number;
 }
 
-const timingChoices = [
+const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "10s", retryPeriod: "2s" },
   { leaseDuration: "10s", renewDeadline: "8s", retryPeriod: "1s" },
   { leaseDuration: "60s", renewDeadline: "45s", retryPeriod: "5s" },
@@ -70,14 +88,17 @@ const timingChoices = [
   { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
 ];
 
-export function drawPlan(seed: number): Plan {
+export function drawPlan(seed: number, { wide = false } = {}): Plan {
   const random = new Random(seed);
-  const timings = random.pick(timingChoices);
-  const leaseMs = Number.parseInt(timings.leaseDuration, 10) * 1_000;
+  const shared = random.pick(timingChoices);
+  // During a rolling update of the timings, candidates with different leases share one lock.
+  const isMixed = random.chance(0.3);
+  const leaseMs = Number.parseInt(shared.leaseDuration, 10) * 1_000;
   const withClientGo = random.chance(0.25);
   const processes = Array.from({ length: random.integer(2, 5) }, (): ProcessPlan => {
     return {
       kind: withClientGo && random.chance(0.4) ? "client-go" : "tenure",
+      timings: isMixed ? random.pick(timingChoices) : shared,
       // The clock rates of any two machines differ by at most 1 %, as G1 assumes.
       rate: 1 + random.between(-0.005, 0.005),
       wallSkewMs: random.chance(0.5) ? random.between(-30_000, 30_000) : 0,
@@ -102,6 +123,15 @@ export function drawPlan(seed: number): Plan {
       amount: random.next(),
     };
   });
+  // A controller that writes into the lock object as long as it exists.
+  if (random.chance(0.1)) {
+    const atMs = Math.max(...processes.map(({ startMs }) => startMs)) + 1;
+    faults.push({ kind: "foreign-writer", atMs, forMs: calmAfterMs, target: 0, amount: 0 });
+  }
   faults.sort((a, b) => a.atMs - b.atMs);
-  return { seed, timings, waitWhenAbsent: random.chance(0.3), processes, faults, calmAfterMs };
+  const waitWhenAbsent = random.chance(0.3);
+  const failWhenDenied = random.chance(0.1);
+  const kind = random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"] as const);
+  const lockKind = wide ? kind : undefined;
+  return { seed, lockKind, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }

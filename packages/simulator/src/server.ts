@@ -1,17 +1,26 @@
 /** The API server: one lock object, compare-and-swap, and a stream of changes. It runs on the true time. */
 import { type LeaderRecord, type LockView, sameRecord } from "@tenure/core";
+import { ordersFrom } from "@tenure/election/internal";
+
+export type Annotations = Readonly<Record<string, string>>;
 
 export interface StoredLock extends LockView {
   /** The id of the process that wrote the record, for the checker. undefined for an edit by a person. */
   readonly writer: string | undefined;
   readonly committedMs: number;
-  /** How often somebody annotated the object. Every write must keep this. */
-  readonly annotations: number;
+  /** Everything in the object beside the record. Every write of a candidate must keep it. */
+  readonly object: { readonly annotations: Annotations };
+  /** Somebody made the record unreadable with an editor. */
+  readonly isUnreadable: boolean;
+  /** Counts restores of the store. Revisions of different timelines are not comparable. */
+  readonly timeline: number;
 }
 
 export type Change =
   | { readonly kind: "written"; readonly lock: StoredLock }
-  | { readonly kind: "deleted"; readonly revision: bigint };
+  | { readonly kind: "deleted"; readonly revision: bigint }
+  /** The server starts again with another store. All watches end. */
+  | { readonly kind: "restored" };
 
 export type ServerAnswer =
   | { readonly kind: "found"; readonly view: StoredLock }
@@ -19,27 +28,46 @@ export type ServerAnswer =
   | { readonly kind: "conflict" };
 
 export interface Write {
-  readonly writer: string | undefined;
+  readonly writer: string;
   readonly record: LeaderRecord;
-  readonly over: LockView | undefined;
+  /** The version that the writer read. undefined: the write creates the lock. */
+  readonly over: { readonly version: string; readonly timeline: number } | undefined;
+  /** The annotations as the writer sends them. The server stores what it gets. */
+  readonly annotations: Annotations;
+}
+
+export interface Backup {
+  readonly lock: StoredLock | undefined;
+  readonly revision: bigint;
+}
+
+interface ServerListener {
+  committed(before: StoredLock | undefined, after: StoredLock): void;
+  /** A write replaced a version that its writer never saw: after a restore, the same version number was given twice. */
+  versionReused(): void;
 }
 
 export class Server {
   isDown = false;
   readonly #now: () => number;
-  readonly #onCommit: (before: StoredLock | undefined, after: StoredLock) => void;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listener: ServerListener;
+  readonly #watchers = new Set<(change: Change) => void>();
   #revision = 100n;
   #uid = 0;
+  #timeline = 0;
   #lock: StoredLock | undefined;
 
-  constructor(now: () => number, onCommit: (before: StoredLock | undefined, after: StoredLock) => void) {
+  constructor(now: () => number, listener: ServerListener) {
     this.#now = now;
-    this.#onCommit = onCommit;
+    this.#listener = listener;
   }
 
   get lock(): StoredLock | undefined {
     return this.#lock;
+  }
+
+  get revision(): bigint {
+    return this.#revision;
   }
 
   read(): ServerAnswer {
@@ -48,31 +76,44 @@ export class Server {
 
   write(write: Write): ServerAnswer {
     const before = this.#lock;
-    if (write.over === undefined) {
+    const { over, record, annotations } = write;
+    if (over === undefined) {
       if (before) return { kind: "conflict" };
       this.#uid += 1;
     } else {
       if (!before) return { kind: "absent" };
-      if (before.version !== write.over.version) return { kind: "conflict" };
+      if (before.version !== over.version) return { kind: "conflict" };
+      if (before.timeline !== over.timeline) this.#listener.versionReused();
     }
     // A write that changes nothing keeps its version, as on a real API server.
-    if (before && sameRecord(before.record, write.record)) return { kind: "found", view: before };
-    return {
-      kind: "found",
-      view: this.#commit(before, write.record, write.writer, before?.annotations ?? 0),
-    };
+    const isSame =
+      before && sameRecord(before.record, record) && areEqual(before.object.annotations, annotations);
+    if (isSame) return { kind: "found", view: before };
+    return { kind: "found", view: this.#commit(before, record, write.writer, annotations) };
   }
 
-  /** Somebody annotates the object with kubectl. */
-  annotate(): void {
+  /** Somebody sets annotations with kubectl, or removes those that are undefined. */
+  annotate(changes: Readonly<Record<string, string | undefined>>): void {
     const before = this.#lock;
-    if (before) this.#store({ ...before, annotations: before.annotations + 1 });
+    if (!before) return;
+    const annotations: Record<string, string> = { ...before.object.annotations };
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined) delete annotations[name];
+      else annotations[name] = value;
+    }
+    if (!areEqual(before.object.annotations, annotations))
+      this.#store({ ...before, object: { annotations } });
   }
 
   /** Somebody empties the holder with an editor and leaves the duration as it is. */
   emptyByHand(): void {
     const before = this.#lock;
-    if (before) this.#commit(before, { ...before.record, holderIdentity: "" }, undefined, before.annotations);
+    if (!before || before.record.holderIdentity === "") return;
+    this.#commit(before, { ...before.record, holderIdentity: "" }, undefined, before.object.annotations);
+  }
+
+  setUnreadable(isUnreadable: boolean): void {
+    if (this.#lock && this.#lock.isUnreadable !== isUnreadable) this.#store({ ...this.#lock, isUnreadable });
   }
 
   delete(): void {
@@ -82,39 +123,66 @@ export class Server {
     this.#publish({ kind: "deleted", revision: this.#revision });
   }
 
-  subscribe(listener: (change: Change) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  backup(): Backup {
+    return { lock: this.#lock, revision: this.#revision };
+  }
+
+  /** Somebody restores the store from a backup. Revisions that were given since then are given again. */
+  restore({ lock, revision }: Backup): void {
+    this.#timeline += 1;
+    this.#lock = lock;
+    this.#revision = revision;
+    this.#publish({ kind: "restored" });
+  }
+
+  subscribe(watcher: (change: Change) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   #commit(
     before: StoredLock | undefined,
     record: LeaderRecord,
     writer: string | undefined,
-    annotations: number,
+    annotations: Annotations,
   ): StoredLock {
     const stored = this.#store({
-      uid: String(this.#uid),
+      uid: before?.uid ?? String(this.#uid),
       version: "",
       revision: 0n,
       record,
       writer,
       committedMs: this.#now(),
-      annotations,
+      object: { annotations },
+      isUnreadable: false,
+      timeline: this.#timeline,
     });
-    this.#onCommit(before, stored);
+    this.#listener.committed(before, stored);
     return stored;
   }
 
   #store(lock: StoredLock): StoredLock {
     this.#revision += 1n;
-    const stored = { ...lock, revision: this.#revision, version: String(this.#revision) };
+    const { orders: _, ...rest } = lock;
+    const orders = ordersFrom(lock.object.annotations);
+    const stored: StoredLock = {
+      ...rest,
+      ...(orders && { orders }),
+      revision: this.#revision,
+      version: String(this.#revision),
+      timeline: this.#timeline,
+    };
     this.#lock = stored;
     this.#publish({ kind: "written", lock: stored });
     return stored;
   }
 
   #publish(change: Change): void {
-    for (const listener of this.#listeners) listener(change);
+    for (const watcher of [...this.#watchers]) watcher(change);
   }
+}
+
+function areEqual(a: Annotations, b: Annotations): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }

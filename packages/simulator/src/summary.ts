@@ -1,5 +1,5 @@
 /** The results of many seeds. */
-import { drawPlan } from "./plan.ts";
+import { drawPlan, type Plan } from "./plan.ts";
 import { shrink } from "./shrink.ts";
 import { simulate } from "./simulation.ts";
 
@@ -51,15 +51,15 @@ export function add(a: Summary, b: Summary): Summary {
   };
 }
 
-export async function simulateSeeds(from: number, count: number): Promise<Summary> {
+export async function simulateSeeds(from: number, count: number, wide = false): Promise<Summary> {
   let summary = emptySummary;
   for (let seed = from; seed < from + count; seed++) {
-    const plan = drawPlan(seed);
+    const plan = drawPlan(seed, { wide });
     const outcome = await simulate(plan);
     const faults: Record<string, number> = {};
     for (const { kind } of plan.faults) faults[kind] = (faults[kind] ?? 0) + 1;
     const first = outcome.violations[0];
-    const failures = first && summary.failures.length < shownFailures ? [await explain(seed)] : [];
+    const failures = first && summary.failures.length < shownFailures ? [await explain(plan)] : [];
     summary = add(summary, {
       seeds: 1,
       simulatedMs: outcome.simulatedMs,
@@ -74,13 +74,14 @@ export async function simulateSeeds(from: number, count: number): Promise<Summar
   return summary;
 }
 
-async function explain(seed: number): Promise<Failure> {
-  const { plan, outcome } = await shrink(drawPlan(seed));
+async function explain(failing: Plan): Promise<Failure> {
+  const { seed } = failing;
+  const { plan, outcome } = await shrink(failing);
   const { rule = "", message = "" } = outcome.violations[0] ?? {};
-  const { leaseDuration, renewDeadline, retryPeriod } = plan.timings;
-  const members = plan.processes.map(
-    ({ kind, rate }, index) => `p${index} is ${kind} with a clock at ${(rate * 100).toFixed(2)} % speed`,
-  );
-  const setting = `lease ${leaseDuration}, renew ${renewDeadline}, retry ${retryPeriod}; ${members.join(", ")}`;
-  return { seed, rule, message, history: [setting, ...outcome.log] };
+  const members = plan.processes.map(({ kind, rate, timings }, index) => {
+    const { leaseDuration, renewDeadline, retryPeriod } = timings;
+    const speed = `a clock at ${(rate * 100).toFixed(2)} % speed`;
+    return `p${index} is ${kind} with lease ${leaseDuration}, renew ${renewDeadline}, retry ${retryPeriod}, ${speed}`;
+  });
+  return { seed, rule, message, history: [...members, ...outcome.log] };
 }

@@ -2,18 +2,21 @@
 import { type Config, isBefore } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { Candidate, type Notice } from "@tenure/election/internal";
-import type { CheckedCandidate, Checker } from "./checker.ts";
+import type { Checker } from "./checker.ts";
 import type { Machine } from "./machine.ts";
+import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { StoredLock } from "./server.ts";
 
 /** How long a SIGKILL takes at most. It is less than the margin of the timings. */
 const killTakesMs = 50;
 const cooldownMs = 2_000;
 
-export class TenureProcess implements CheckedCandidate {
+export class TenureProcess implements CandidateProcess {
   readonly id: string;
   readonly kind = "tenure";
   readonly machine: Machine;
+  readonly leaseMs: number;
   readonly #candidate: Candidate;
   readonly #scheduler: Scheduler;
   readonly #checker: Checker;
@@ -26,10 +29,16 @@ export class TenureProcess implements CheckedCandidate {
     this.machine = machine;
     this.#scheduler = scheduler;
     this.#checker = checker;
+    this.leaseMs = config.timings.leaseDurationMs;
     const lock: Lock = {
       description: "lease sim/sim",
       read: () => machine.link.send(undefined),
-      write: (record, over) => machine.link.send({ writer: id, record, over }),
+      write: (record, view) => {
+        const over = view as StoredLock | undefined;
+        // As the real locks do, it sends back the whole object that it read.
+        const annotations = over?.object.annotations ?? {};
+        return machine.link.send({ writer: id, record, over, annotations });
+      },
       watch: (observer, signal) => machine.link.watch(observer, signal),
     };
     this.#candidate = new Candidate({
@@ -45,10 +54,18 @@ export class TenureProcess implements CheckedCandidate {
     return this.#hasWork && this.machine.isRunning;
   }
 
-  /** Whether this candidate has seen this lock. Only then can it notice the deletion. */
   knows(uid: string): boolean {
     const { lock } = this.#candidate.state;
     return lock.kind === "present" && lock.view.uid === uid;
+  }
+
+  get highestRevision(): bigint {
+    const { lock, revision } = this.#candidate.state;
+    return lock.kind === "present" ? revision : -1n;
+  }
+
+  get longestLeaseMs(): number {
+    return Math.max(this.leaseMs, this.machine.link.longestLeaseSeenMs);
   }
 
   start(): void {
@@ -68,7 +85,6 @@ export class TenureProcess implements CheckedCandidate {
     this.machine.defer(() => this.#candidate.send({ type: "step-down", cooldownMs }));
   }
 
-  /** The work ends by itself. */
   endWork(): void {
     this.machine.defer(() => this.#stopWork());
   }

@@ -108,7 +108,8 @@ export async function openSession(
 ): Promise<Session> {
   const url = parseServer(config.server);
   const isTls = url.protocol === "https:";
-  const { request, Agent } = isTls ? await import("node:https") : await import("node:http");
+  const { request, Agent } =
+    platform.http ?? (isTls ? await import("node:https") : await import("node:http"));
   const proxyUrl = config.proxyUrl || proxyFromEnv(url, platform.env);
   const tunnel = proxyUrl ? await import("./tunnel-agent.ts") : undefined;
   const proxy = proxyUrl ? tunnel?.parseProxy(proxyUrl) : undefined;

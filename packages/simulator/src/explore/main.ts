@@ -1,7 +1,9 @@
 /** `npm run explore`: searches every history of small worlds for a violation of a guarantee. */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { bugs } from "../bugs.ts";
+import { copyPackages } from "../copy-packages.ts";
 import { longScopes, type NamedScope, shortScopes } from "./scopes.ts";
 import type { SearchResult } from "./search.ts";
 
@@ -14,14 +16,17 @@ number of delays, lost messages, crashes, deletions, stops and clock jumps. Exit
   --all-bugs   plant each known mistake in turn; exit 0 if the search finds every mistake that its scopes can show
 `;
 
-function explore(scope: NamedScope, bug?: string): Promise<SearchResult> {
+function explore(
+  scope: NamedScope,
+  worker: string | URL = new URL("./worker.js", import.meta.url),
+): Promise<SearchResult> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./worker.js", import.meta.url), {
-      workerData: { scope, bug },
+    const thread = new Worker(worker, {
+      workerData: { scope },
       resourceLimits: { maxOldGenerationSizeMb: 12_000 },
     });
-    worker.once("message", resolve);
-    worker.once("error", reject);
+    thread.once("message", resolve);
+    thread.once("error", reject);
   });
 }
 
@@ -55,11 +60,19 @@ async function searchForBugs(scopes: readonly NamedScope[]): Promise<number> {
 }
 
 async function firstScopeThatFinds(bug: string, scopes: readonly NamedScope[]): Promise<string | undefined> {
-  for (const scope of scopes) {
-    const { violation, states } = await explore(scope, bug);
-    if (violation) return `found after ${states} states (${scope.name}): ${violation.message}`;
+  const copy = copyPackages(`explore-${bug}`, bug);
+  try {
+    for (const scope of scopes) {
+      const { violation, states } = await explore(
+        scope,
+        join(copy.folder, "simulator/dist/explore/worker.js"),
+      );
+      if (violation) return `found after ${states} states (${scope.name}): ${violation.message}`;
+    }
+    return undefined;
+  } finally {
+    copy.remove();
   }
-  return undefined;
 }
 
 const { values } = parseArgs({

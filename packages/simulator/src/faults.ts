@@ -1,0 +1,292 @@
+/** Injects the faults of a plan. Each ends after its time, or when all faults end. */
+import { orderAnnotations } from "@tenure/election/internal";
+import type { Checker } from "./checker.ts";
+import type { ErrorKind } from "./link.ts";
+import type { Fault } from "./plan.ts";
+import type { CandidateProcess } from "./process.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Server } from "./server.ts";
+
+/** What faults affect. */
+export interface World {
+  readonly scheduler: Scheduler;
+  readonly server: Server;
+  readonly checker: Checker;
+  readonly slots: readonly (CandidateProcess | undefined)[];
+  note(text: string): void;
+  restartIfDead(slot: number, identity: string): void;
+  newIdentity(slot: number): string;
+  startDuplicate(slot: number, identity: string): CandidateProcess;
+  processes(): CandidateProcess[];
+  /** The API server no longer accepts the token that it accepted so far. */
+  rotateToken(): void;
+}
+
+/** These do not keep any other candidate from acquiring a free lock at once. */
+const harmless: ReadonlySet<string> = new Set(["foreign-writer", "crash", "crash-same-identity", "shutdown"]);
+/** How often a foreign controller writes its annotation. */
+const foreignWriteMs = 1_700;
+
+export class Faults {
+  readonly #world: World;
+  readonly #active = new Set<() => void>();
+  /** Those of the active faults during which a free lock need not be acquired at once. */
+  readonly #hindering = new Set<() => void>();
+  #foreignWrites = 0;
+  #hasRestored = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  endAll(): void {
+    for (const end of this.#active) end();
+    // A restore may have brought these back.
+    this.#world.server.setUnreadable(false);
+    this.#world.server.annotate({ [orderAnnotations.paused]: undefined });
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#world.checker.faultChanged(this.#hindering.size);
+  }
+
+  inject(fault: Fault): void {
+    const process = this.#world.slots[fault.target];
+    if (!process) return;
+    this.#world.note(`fault ${fault.kind} on ${process.id} for ${Math.round(fault.forMs)} ms`);
+    if (!harmless.has(fault.kind)) this.#changed();
+    const until = (end: () => void) => {
+      const endNow = () => {
+        if (!this.#active.delete(endNow)) return;
+        this.#world.note(`end of fault ${fault.kind} on ${process.id}`);
+        if (this.#hindering.delete(endNow)) this.#changed();
+        end();
+        process.machine.link.changed();
+      };
+      this.#active.add(endNow);
+      if (!harmless.has(fault.kind)) {
+        this.#hindering.add(endNow);
+        this.#changed();
+      }
+      this.#world.scheduler.after(fault.forMs, endNow);
+    };
+    if (this.#injectIntoProcess(fault, process, until) || this.#injectIntoServer(fault, process, until))
+      return;
+    if (fault.kind === "watch-silent") this.#world.checker.hasSilentWatch(process.id);
+    injectIntoLink(fault, process, until);
+    process.machine.link.changed();
+  }
+
+  #injectIntoProcess(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): boolean {
+    const world = this.#world;
+    const { target } = fault;
+    switch (fault.kind) {
+      case "crash":
+      case "crash-same-identity": {
+        process.crash();
+        const identity = fault.kind === "crash" ? world.newIdentity(target) : identityOf(process);
+        until(() => world.restartIfDead(target, identity));
+        return true;
+      }
+      case "freeze":
+        process.freeze();
+        until(() => process.thaw());
+        return true;
+      case "suspend": {
+        // A frozen or dead machine cannot be suspended.
+        if (!process.machine.isRunning) return true;
+        const sinceMs = world.scheduler.nowMs;
+        process.freeze();
+        until(() => {
+          process.machine.clock.wasSuspended(world.scheduler.nowMs - sinceMs);
+          process.thaw();
+        });
+        return true;
+      }
+      case "step-down":
+        process.stepDown();
+        return true;
+      case "work-ends":
+        process.endWork();
+        return true;
+      case "shutdown":
+        process.shutdown();
+        until(() => world.restartIfDead(target, identityOf(process)));
+        return true;
+      case "set-clock":
+        // If the wall clock were set back during a suspension, no clock would show the suspension. Only fencing helps then.
+        if (process.machine.isRunning) process.machine.clock.setWall((fault.amount - 0.5) * 120_000);
+        return true;
+      case "duplicate-identity": {
+        const duplicate = world.startDuplicate(target, identityOf(process));
+        until(() => duplicate.crash());
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  #injectIntoServer(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): boolean {
+    const { server, checker } = this.#world;
+    const transitions = server.lock?.record.leaseTransitions ?? 0;
+    switch (fault.kind) {
+      case "server-down":
+        server.isDown = true;
+        this.#linksChanged();
+        until(() => {
+          server.isDown = false;
+          this.#linksChanged();
+        });
+        return true;
+      case "delete":
+        if (server.lock) checker.vanished(server.lock, this.#knowers());
+        server.delete();
+        return true;
+      case "restore": {
+        const backup = server.backup();
+        until(() => {
+          // One restore in a history: after a second one, a process that was cut off may have nothing left to notice it by.
+          if (server.revision === backup.revision || this.#hasRestored) return;
+          this.#hasRestored = true;
+          if (server.lock) checker.vanished(server.lock, this.#knowersAfter(backup.revision));
+          checker.restored();
+          server.restore(backup);
+        });
+        return true;
+      }
+      case "rotate-token":
+        this.#world.rotateToken();
+        return true;
+      case "empty-by-hand":
+        if (server.lock) checker.vanished(server.lock, undefined);
+        server.emptyByHand();
+        return true;
+      case "unreadable":
+        server.setUnreadable(true);
+        until(() => server.setUnreadable(false));
+        return true;
+      case "annotate":
+        this.#writeAsForeigner();
+        return true;
+      case "foreign-writer": {
+        let hasEnded = false;
+        const write = () => {
+          if (hasEnded) return;
+          this.#writeAsForeigner();
+          this.#world.scheduler.after(foreignWriteMs, write);
+        };
+        write();
+        until(() => {
+          hasEnded = true;
+        });
+        return true;
+      }
+      case "pause":
+        server.annotate({ [orderAnnotations.paused]: "true" });
+        until(() => server.annotate({ [orderAnnotations.paused]: undefined }));
+        return true;
+      case "order-step-down":
+        server.annotate({ [orderAnnotations.stepDown]: String(transitions) });
+        return true;
+      case "transfer":
+        server.annotate({ [orderAnnotations.transfer]: `${transitions}/${identityOf(process)}` });
+        return true;
+      case "transfer-to-nobody":
+        server.annotate({ [orderAnnotations.transfer]: `${transitions}/nobody` });
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #writeAsForeigner(): void {
+    this.#foreignWrites += 1;
+    const count = String(this.#foreignWrites);
+    this.#world.server.annotate({ "example.com/written": count, "label:example.com/team": count });
+  }
+
+  /** The processes that have seen the lock, with the longest lease that each has seen or has itself. */
+  #knowers(): Map<string, number> {
+    const uid = this.#world.server.lock?.uid ?? "";
+    const all = this.#world.processes().filter((process) => process.knows(uid));
+    return new Map(all.map(({ id, longestLeaseMs }) => [id, longestLeaseMs]));
+  }
+
+  /** The processes that have seen something that the backup does not contain, and can notice that it is gone. */
+  #knowersAfter(revision: bigint): Map<string, number> {
+    const all = this.#world.processes().filter((process) => process.highestRevision > revision);
+    return new Map(all.map(({ id, longestLeaseMs }) => [id, longestLeaseMs]));
+  }
+
+  #linksChanged(): void {
+    for (const { machine } of this.#world.processes()) machine.link.changed();
+  }
+}
+
+function injectIntoLink(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): void {
+  const { link } = process.machine;
+  switch (fault.kind) {
+    case "partition":
+    case "cut-requests":
+    case "cut-answers":
+      link.requestsCut ||= fault.kind !== "cut-answers";
+      link.answersCut ||= fault.kind !== "cut-requests";
+      until(() => {
+        link.requestsCut = false;
+        link.answersCut = false;
+      });
+      return;
+    case "slow":
+      link.slowMs = fault.amount * 4_000;
+      until(() => {
+        link.slowMs = 0;
+      });
+      return;
+    case "lose-answers":
+      link.loseAnswers = fault.amount;
+      until(() => {
+        link.loseAnswers = 0;
+      });
+      return;
+    case "duplicate-requests":
+      link.duplicateRequests = fault.amount;
+      until(() => {
+        link.duplicateRequests = 0;
+      });
+      return;
+    case "watch-stall":
+      link.watchStalled = true;
+      until(() => {
+        link.watchStalled = false;
+      });
+      return;
+    case "watch-gap":
+      link.watchDropsEvents = true;
+      until(() => {
+        link.watchDropsEvents = false;
+      });
+      return;
+    case "watch-silent":
+      // Until the process restarts.
+      link.watchSilent = true;
+      return;
+    case "conflict":
+    case "throttled":
+    case "denied":
+    case "proxy":
+    case "cut":
+    case "internal":
+    case "unavailable":
+      link.errors = { kind: fault.kind satisfies ErrorKind, probability: fault.amount };
+      until(() => {
+        link.errors = undefined;
+      });
+      return;
+  }
+}
+
+function identityOf(process: CandidateProcess): string {
+  return process.id.slice(0, process.id.indexOf("#"));
+}
