@@ -75,12 +75,10 @@ export function microTime(wallMs: number, random: number): string {
 }
 
 /**
- * The acquireTime of a new term: a random moment of the last second. It uses the digits of the random number that
- * `microTime` leaves, so that two processes with the same identity which acquire in the same millisecond write the same record
- * only if their random numbers agree in nine digits.
+ * The acquireTime of a new term. Its last three digits come from the digits of the random number that `microTime` leaves, so
+ * that two processes with the same identity which acquire in the same millisecond write the same record only if their random
+ * numbers agree in six digits.
  */
 export function acquireMicroTime(wallMs: number, random: number): string {
-  const milliseconds = (random * 1_000) % 1;
-  const microseconds = (milliseconds * 1_000) % 1;
-  return microTime(wallMs - Math.floor(milliseconds * 1_000), microseconds);
+  return microTime(wallMs, (random * 1_000) % 1);
 }

@@ -251,7 +251,7 @@ describe("a jump of the wall clock", () => {
 });
 
 describe("the written record", () => {
-  it("of an acquisition has this identity, its lease duration and an acquireTime within the last second", () => {
+  it("of an acquisition has this identity, its lease duration and the same millisecond twice", () => {
     const candidate = leading();
     expect(candidate.lastWrite.record).toEqual({
       holderIdentity: "a",
