@@ -120,7 +120,7 @@ describe("two processes with one identity that start in the same millisecond", (
       return candidate.lastWrite.record;
     };
     // The same last three digits of renewTime: only the rest of the random number tells the two apart.
-    const [first, second] = [acquire(0.123456), acquire(0.123457)];
+    const [first, second] = [acquire(0.1234565), acquire(0.1234575)];
     expect(first.renewTime).toBe(second.renewTime);
     expect(first.acquireTime).not.toBe(second.acquireTime);
   });
