@@ -161,7 +161,6 @@ function dispatch(world: World, index: number, event: Event): World {
 }
 
 function perform(world: World, index: number, effect: Effect): World {
-  const process = world.processes[index] as Process;
   switch (effect.type) {
     case "read":
       return send(world, index, { id: effect.id, over: undefined, record: undefined });
