@@ -112,8 +112,8 @@ export async function settle(world: World): Promise<void> {
       metadata,
       spec: { maxUnavailable: 1, selector: { matchLabels: { app: election } } },
     })
-    .catch((error: { code?: string }) => {
-      if (error.code !== "NotFound") throw error;
+    .catch((error: { status?: number }) => {
+      if (error.status !== 404) throw error;
     });
   for (const [index, name] of pods.entries()) {
     const { spec } = deployment.spec.template;
