@@ -32,7 +32,7 @@ export const leaseMs = 1_000;
 
 const timings = resolveTimings({
   leaseDuration: "1s",
-  renewDeadline: "500ms",
+  renewDeadline: "800ms",
   retryPeriod: "250ms",
   renewInterval: "250ms",
 });

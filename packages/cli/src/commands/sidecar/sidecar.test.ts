@@ -106,7 +106,7 @@ describe("an application that asks", () => {
     expect((await stepDown("Bearer wrong")).status).toBe(401);
     expect((await stepDown("Bearer secret")).status).toBe(202);
     await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503);
-    expect(a.printed).toContain("gave up leadership (step-down)");
+    await expect.poll(() => a.printed).toContain("gave up leadership (step-down)");
   });
 
   it("of the old leader-elector: --election and --http, and a name in the response", async () => {
