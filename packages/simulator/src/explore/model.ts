@@ -30,7 +30,7 @@ import {
   OutOfScope,
   type Process,
   type Request,
-  randoms,
+  random,
   type Scope,
   tickMs,
   Violation,
@@ -53,7 +53,7 @@ export function initialWorld(scope: Scope): World {
     lock: undefined,
     revision: 1,
     uids: 0,
-    used: { lose: 0, crash: 0, delete: 0, annotate: 0, stop: 0, "step-down": 0, "clock-step": 0 },
+    used: { lose: 0, crash: 0, delete: 0, annotate: 0, empty: 0, stop: 0, "step-down": 0, "clock-step": 0 },
     lastToken: 0,
     unaware: [],
     delays: 0,
@@ -114,6 +114,9 @@ export function actionsOf(world: World, scope: Scope): Action[] {
   if (world.lock) {
     fault("delete", "somebody deletes the lock", deleteLock);
     fault("annotate", "somebody annotates the lock", (w) => store(w, (w.lock as LockView).record));
+    fault("empty", "somebody empties the holder by hand", (w) =>
+      store(w, { ...(w.lock as LockView).record, holderIdentity: "" }),
+    );
   }
   const delays = world.delays + pendingIn(world);
   if (delays <= scope.delays) {
@@ -154,7 +157,7 @@ function dispatch(world: World, index: number, event: Event): World {
   const process = world.processes[index] as Process;
   const config = configs[index] as Config;
   const at = instantOf(world, index);
-  const { state, effects } = step(config, process.state, event, at, randoms[index] as number);
+  const { state, effects } = step(config, process.state, event, at, random);
   return checked(
     effects.reduce((next, effect) => perform(next, index, effect), update(world, index, { state })),
   );

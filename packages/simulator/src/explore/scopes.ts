@@ -29,3 +29,19 @@ export const longScopes: readonly NamedScope[] = [
   scope("2 candidates, 1 delay, 1 lose, 1 crash", 2, 1, { lose: 1, crash: 1 }),
   scope("2 candidates, 1 delay, 1 lose, 1 delete", 2, 1, { lose: 1, delete: 1 }),
 ];
+
+/** Planted bugs of core that these worlds cannot show, and why. The simulator finds them. */
+export const beyondTheSearch: Readonly<Record<string, string>> = {
+  "rewin-inside-term":
+    "needs a writer that breaks the rules: no candidate takes the lock of a leader whose term is valid",
+  "vanished-holder-last-seen-lease": "needs candidates with different leases",
+  "suspension-unseen": "needs a machine that is suspended while the others go on",
+  "late-confirmation-extends": "needs a process that is frozen for a whole lease, which takes more delays",
+  "metadata-is-a-renewal":
+    "costs availability, not exclusion; the search has no end at which somebody must lead",
+  "pause-ignored": "there are no orders",
+  "transfer-ignored": "there are no orders",
+  "rollback-unseen": "the store is never restored",
+  "rollback-is-release": "the store is never restored",
+  "object-not-sent-back": "an object has no other fields",
+};

@@ -20,28 +20,37 @@ export interface Scope {
   readonly faults: Readonly<Record<FaultKind, number>>;
 }
 
-export const faultKinds = ["lose", "crash", "delete", "annotate", "stop", "step-down", "clock-step"] as const;
+export const faultKinds = [
+  "lose",
+  "crash",
+  "delete",
+  "annotate",
+  "empty",
+  "stop",
+  "step-down",
+  "clock-step",
+] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
 /** How many writes of one process may be on their way to the server at once. */
 export const mostWrites = 2;
 
-/** Half of the shortest lease that Kubernetes can store. */
-export const tickMs = 500;
-export const leaseMs = 1_000;
+/** Half of a lease. A lease of one second would do, but a holder that is emptied by hand would look like one that released it. */
+export const tickMs = 1_000;
+export const leaseMs = 2_000;
 
 const timings = resolveTimings({
-  leaseDuration: "1s",
-  renewDeadline: "800ms",
-  retryPeriod: "250ms",
-  renewInterval: "250ms",
+  leaseDuration: "2s",
+  renewDeadline: "1600ms",
+  retryPeriod: "500ms",
+  renewInterval: "500ms",
 });
 
 /** The wall clock of every machine when time begins. */
 export const epochMs = Date.UTC(2030, 0, 1);
 
 /** How far a clock step moves the wall clock forward: more than a lease, as a suspended machine would. */
-export const clockStepMs = 2_000;
+export const clockStepMs = 4_000;
 
 export interface Request {
   readonly id: number;
@@ -110,5 +119,9 @@ export const configs: readonly Config[] = ["a", "b", "c"].map((identity) => ({
   cooldownMs: tickMs,
 }));
 
-/** One number for each candidate, so that two candidates never write the same record. */
-export const randoms = [0.25, 0.5, 0.75];
+/**
+ * The random number of every event. With zero, a candidate takes the lock at the first moment it may: any later would fall on the
+ * next tick and hide overlaps that are shorter than a tick. Two candidates never write the same record, because each record
+ * names its writer.
+ */
+export const random = 0;
