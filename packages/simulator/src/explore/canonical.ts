@@ -3,7 +3,7 @@
  * times are relative to now, and no longer in the past than any rule looks back; revisions, uids and records are numbered by
  * their order; counters that are only compared with each other are reduced to that comparison.
  */
-import type { LeaderRecord, State } from "@tenure/core";
+import type { LeaderRecord, LockView, State } from "@tenure/core";
 import { epochMs, leaseMs, type Process, tickMs, type World } from "./world.ts";
 
 /** No rule looks back further than one lease. */
@@ -23,8 +23,8 @@ export function canonicalText(world: World): string {
   const future = (atMs: number) => Math.max(atMs - world.nowMs, 0);
   const record = (of: LeaderRecord | undefined) =>
     of && [of.holderIdentity, of.leaseDurationSeconds, number(records, `${of.acquireTime} ${of.renewTime}`)];
-  const view = (of: { uid: string; revision: bigint; record: LeaderRecord } | undefined) =>
-    of && [number(uids, of.uid), revisions.get(of.revision), record(of.record)];
+  const view = (of: LockView | undefined) =>
+    of && [number(uids, of.uid), revisions.get(of.revision), record(of.record), of.orders];
   const sent = ({ monoMs, wallMs }: { monoMs: number; wallMs: number }, process: Process) => [
     past(monoMs),
     Math.max(wallMs - (epochMs + world.nowMs + process.wallAheadMs), -oldestMs),
@@ -94,6 +94,7 @@ export function canonicalText(world: World): string {
         ),
         process.works,
         process.isStopping,
+        future(process.frozenUntilMs),
       ];
     }),
   ]);

@@ -27,6 +27,7 @@ import {
   epochMs,
   type FaultKind,
   mostWrites,
+  noFaults,
   OutOfScope,
   type Process,
   type Request,
@@ -46,6 +47,7 @@ export function initialWorld(scope: Scope): World {
     works: false,
     isStopping: false,
     wallAheadMs: 0,
+    frozenUntilMs: 0,
   };
   const world: World = {
     nowMs: 0,
@@ -53,7 +55,7 @@ export function initialWorld(scope: Scope): World {
     lock: undefined,
     revision: 1,
     uids: 0,
-    used: { lose: 0, crash: 0, delete: 0, annotate: 0, empty: 0, stop: 0, "step-down": 0, "clock-step": 0 },
+    used: noFaults,
     lastToken: 0,
     unaware: [],
     delays: 0,
@@ -73,18 +75,22 @@ export function actionsOf(world: World, scope: Scope): Action[] {
     if (world.used[kind] >= scope.faults[kind]) return;
     add(name, (before) => apply({ ...before, used: { ...before.used, [kind]: before.used[kind] + 1 } }));
   };
+  const addWrite = (index: number, name: string, request: Request) => {
+    const { record } = request;
+    if (!record) return;
+    add(`the server gets a write of ${name}`, (w) => serve(w, index, request, record));
+    fault("lose", `a write of ${name} is lost`, (w) => withoutRequest(w, index, request));
+  };
   for (const [index, process] of world.processes.entries()) {
     const name = configs[index]?.identity as string;
+    if (isFrozen(world, process)) {
+      for (const request of process.requests) addWrite(index, name, request);
+      continue;
+    }
     if (isDue(world, index)) add(`${name} runs its timers`, (w) => dispatch(w, index, { type: "tick" }));
     for (const request of process.requests) {
-      if (!request.record) {
-        add(`${name} reads the lock`, (w) => readLock(w, index, request));
-        continue;
-      }
-      add(`the server gets a write of ${name}`, (w) =>
-        serve(w, index, request, request.record as LeaderRecord),
-      );
-      fault("lose", `a write of ${name} is lost`, (w) => withoutRequest(w, index, request));
+      if (!request.record) add(`${name} reads the lock`, (w) => readLock(w, index, request));
+      else addWrite(index, name, request);
     }
     for (const answer of process.answers) {
       add(`${name} gets the answer to a write`, (w) => deliverAnswer(w, index, answer));
@@ -99,6 +105,9 @@ export function actionsOf(world: World, scope: Scope): Action[] {
       add(`the work of ${name} stops`, (w) => stopWork(w, index));
     }
     fault("crash", `${name} crashes and restarts`, (w) => restart(w, index));
+    fault("freeze", `${name} is frozen for half a lease`, (w) =>
+      update(w, index, { frozenUntilMs: w.nowMs + tickMs }),
+    );
     if (process.works) {
       fault("step-down", `${name} steps down`, (w) =>
         dispatch(w, index, { type: "step-down", cooldownMs: tickMs }),
@@ -112,6 +121,9 @@ export function actionsOf(world: World, scope: Scope): Action[] {
     );
   }
   if (world.lock) {
+    fault("pause", "an operator pauses the election", (w) =>
+      store(w, (w.lock as LockView).record, { paused: true }),
+    );
     fault("delete", "somebody deletes the lock", deleteLock);
     fault("annotate", "somebody annotates the lock", (w) => store(w, (w.lock as LockView).record));
     fault("empty", "somebody empties the holder by hand", (w) =>
@@ -127,11 +139,15 @@ export function actionsOf(world: World, scope: Scope): Action[] {
 
 /** How many things are put off if time passes now. */
 function pendingIn(world: World): number {
-  return world.processes.reduce(
-    (sum, { requests, answers, watchEvents }, index) =>
-      sum + requests.length + answers.length + watchEvents.length + (isDue(world, index) ? 1 : 0),
-    0,
-  );
+  return world.processes.reduce((sum, process, index) => {
+    const { requests, answers, watchEvents } = process;
+    if (isFrozen(world, process)) return sum + requests.filter(({ record }) => record !== undefined).length;
+    return sum + requests.length + answers.length + watchEvents.length + (isDue(world, index) ? 1 : 0);
+  }, 0);
+}
+
+function isFrozen(world: World, process: Process): boolean {
+  return world.nowMs < process.frozenUntilMs;
 }
 
 function instantOf(world: World, index: number): Instant {
@@ -158,6 +174,11 @@ function dispatch(world: World, index: number, event: Event): World {
   const config = configs[index] as Config;
   const at = instantOf(world, index);
   const { state, effects } = step(config, process.state, event, at, random);
+  const isSameTerm = process.works && effects.every(({ type }) => type !== "term-started");
+  const wasOver = !isBefore(at, validUntil(config, process.state));
+  if (isSameTerm && wasOver && isBefore(at, validUntil(config, state))) {
+    throw new Violation(`G1: the term of ${config.identity} had run out and goes on`);
+  }
   return checked(
     effects.reduce((next, effect) => perform(next, index, effect), update(world, index, { state })),
   );
@@ -207,6 +228,9 @@ function serve(world: World, index: number, request: Request, record: LeaderReco
   if (record.holderIdentity === "" && lock?.record.holderIdentity !== holder) {
     throw new Violation(`G3: ${holder} releases the lock of ${lock?.record.holderIdentity}`);
   }
+  if (lock?.orders?.paused && record.holderIdentity !== "" && lock.record.holderIdentity !== holder) {
+    throw new Violation(`G3: ${holder} acquires the lock while the election is paused`);
+  }
   const written = store(world, record);
   return answer(written, index, request, { kind: "found", view: written.lock as LockView });
 }
@@ -226,11 +250,17 @@ function answer(world: World, index: number, request: Request, content: Answer["
   });
 }
 
-/** Stores the record and tells the watches. */
-function store(world: World, record: LeaderRecord): World {
+/** Stores the record and tells the watches. Orders stay until an operator removes them. */
+function store(world: World, record: LeaderRecord, orders = world.lock?.orders): World {
   const revision = world.revision + 1;
   const uids = world.lock ? world.uids : world.uids + 1;
-  const lock: LockView = { uid: `uid-${uids}`, version: `${revision}`, revision: BigInt(revision), record };
+  const lock: LockView = {
+    uid: `uid-${uids}`,
+    version: `${revision}`,
+    revision: BigInt(revision),
+    record,
+    ...(orders && { orders }),
+  };
   return notify({ ...world, revision, uids, lock }, { type: "observed", view: lock });
 }
 
@@ -286,6 +316,7 @@ function restart(world: World, index: number): World {
     works: false,
     isStopping: false,
     wallAheadMs,
+    frozenUntilMs: 0,
   };
   return start(update(world, index, fresh), index);
 }

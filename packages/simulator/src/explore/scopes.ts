@@ -1,5 +1,5 @@
 /** The scopes that are searched. Each is exhausted: every history within its limits is covered. */
-import { type FaultKind, faultKinds, type Scope } from "./world.ts";
+import { type FaultKind, faultKinds, noFaults, type Scope } from "./world.ts";
 
 export interface NamedScope extends Scope {
   readonly name: string;
@@ -11,8 +11,7 @@ function scope(
   delays: number,
   faults: Partial<Record<FaultKind, number>>,
 ): NamedScope {
-  const none = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>;
-  return { name, candidates, delays, faults: { ...none, ...faults } };
+  return { name, candidates, delays, faults: { ...noFaults, ...faults } };
 }
 
 /** One fault of each kind, with one delay. */
@@ -36,11 +35,9 @@ export const beyondTheSearch: Readonly<Record<string, string>> = {
     "needs a writer that breaks the rules: no candidate takes the lock of a leader whose term is valid",
   "vanished-holder-last-seen-lease": "needs candidates with different leases",
   "suspension-unseen": "needs a machine that is suspended while the others go on",
-  "late-confirmation-extends": "needs a process that is frozen for a whole lease, which takes more delays",
   "metadata-is-a-renewal":
     "costs availability, not exclusion; the search has no end at which somebody must lead",
-  "pause-ignored": "there are no orders",
-  "transfer-ignored": "there are no orders",
+  "transfer-ignored": "the only order is a pause",
   "rollback-unseen": "the store is never restored",
   "rollback-is-release": "the store is never restored",
   "object-not-sent-back": "an object has no other fields",

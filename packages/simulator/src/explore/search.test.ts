@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { search } from "./search.ts";
-
-const noFaults = {
-  lose: 0,
-  crash: 0,
-  delete: 0,
-  annotate: 0,
-  empty: 0,
-  stop: 0,
-  "step-down": 0,
-  "clock-step": 0,
-};
+import { noFaults } from "./world.ts";
 
 describe("search", () => {
   it("exhausts two candidates with one delay and finds no violation", () => {

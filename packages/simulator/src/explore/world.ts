@@ -12,8 +12,8 @@ import {
 export interface Scope {
   readonly candidates: number;
   /**
-   * How often something may be put off to the next tick: a timer that is due, a request, an answer or a watch event. A
-   * process that is frozen for a while, or cut off, uses several.
+   * How often something may be put off to the next tick: a timer that is due, a request, an answer or a watch event. What a
+   * frozen process puts off does not count.
    */
   readonly delays: number;
   /** How many faults of each kind may happen in one history. */
@@ -23,14 +23,18 @@ export interface Scope {
 export const faultKinds = [
   "lose",
   "crash",
+  "freeze",
   "delete",
   "annotate",
   "empty",
+  "pause",
   "stop",
   "step-down",
   "clock-step",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
+
+export const noFaults = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as Record<FaultKind, number>;
 
 /** How many writes of one process may be on their way to the server at once. */
 export const mostWrites = 2;
@@ -76,6 +80,8 @@ export interface Process {
   readonly isStopping: boolean;
   /** How far its wall clock was set forward. */
   readonly wallAheadMs: number;
+  /** Until then it does nothing, and nothing reaches it. */
+  readonly frozenUntilMs: number;
 }
 
 export interface World {
