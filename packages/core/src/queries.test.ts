@@ -250,6 +250,13 @@ describe("a transfer that nobody has accepted", () => {
     const lock: State["lock"] = { kind: "present", view: free, sinceMs: 4_000 };
     expect(mayAcquireAtMs(config, { ...initialState, lock })).toBe(4_000);
   });
+  it("makes a former leader that could not release the lock wait until the chosen candidate had its turn", () => {
+    const orders = { transfer: { ...transfer, accepted: true } };
+    const own = record({ holderIdentity: "a", leaseTransitions: 3 });
+    const lock: State["lock"] = { kind: "present", view: { ...view(7, own), orders }, sinceMs: 4_000 };
+    const ownWrites = [{ record: own, purpose: "renew" as const, sent, campaign: 1 }];
+    expect(mayAcquireAtMs(config, { ...initialState, lock, ownWrites })).toBe(4_000 + 2 * 15_000);
+  });
   it("does both once it is accepted", () => {
     const orders = { transfer: { ...transfer, accepted: true } };
     expect(isOrderedToStepDown(config, withTransfer(orders))).toBe(true);

@@ -108,9 +108,11 @@ export function mayAcquireAtMs(config: Config, state: State): number | undefined
     case "present": {
       const { record } = lock.view;
       // A record that this process wrote blocks nobody: our own term is over, and any other leader would have replaced it.
-      const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;
+      // It blocks the candidate that an operator chose, so the wait for that candidate begins when it does not any more.
+      const waitMs = orderedWaitMs(config, lock.view);
+      const isFree = isRelease(record) || (ownWriteOf(state, record) !== undefined && waitMs === 0);
       const freeAtMs = isFree ? lock.sinceMs : heldUntilMs(config, lock);
-      return Math.max(state.vanishedHolderUntilMs, freeAtMs) + orderedWaitMs(config, lock.view);
+      return Math.max(state.vanishedHolderUntilMs, freeAtMs) + waitMs;
     }
   }
 }
