@@ -41,10 +41,10 @@ class LeaderElector {
     const record = {
       holderIdentity: "old-pod",
       leaseDurationSeconds: 4,
-      acquireTime: now,
+      acquireTime: "2030-01-01T00:00:00Z",
+      // Whole seconds, so the record changes once a second.
       renewTime: now,
-      // Its times have whole seconds, but a record that does not change is not a renewal.
-      leaderTransitions: this.#renewals,
+      leaderTransitions: 0,
     };
     return { "control-plane.alpha.kubernetes.io/leader": JSON.stringify(record) };
   }
@@ -110,7 +110,7 @@ describe("docs/tasks/migrate.md, from the leader-elector sidecar", () => {
     const { identity } = await leader.status();
     expect(identity).toBe(hostname());
     await expect.poll(async () => (await leader.status()).name, { timeout: 20_000 }).toBe("old-pod");
-    await old.renewals(10);
+    await old.renewals(30);
     expect(await leader.status()).toMatchObject({ name: "old-pod", isLeader: false });
     await old.kill();
     await leads(leader);
