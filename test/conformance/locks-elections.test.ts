@@ -158,6 +158,14 @@ describe.each(lockKinds)("elections with a $kind", { timeout: 60_000 }, ({ place
     await eventually(() => leaders.length === 1, "somebody leads again");
     const [leader] = leaders;
     const chosen = leader === "c" ? second : third;
+    let renewals = 0;
+    const current = replicas.find(({ election }) => election.identity === leader) as Replica;
+    current.election.on("renewed", () => renewals++);
+    const terms = current.ended.length;
+    await order({ "tenure.dev/transfer": `${await transitions()}/typo` });
+    const seen = renewals;
+    await eventually(() => renewals > seen + 1, "the leader renews, and nobody answers to that name");
+    expect([leaders, current.ended.length]).toEqual([[leader], terms]);
     await order({ "tenure.dev/transfer": `${await transitions()}/${chosen === third ? "c" : "b"}` });
     await leads(chosen);
     expect(leaders).toEqual([chosen === third ? "c" : "b"]);

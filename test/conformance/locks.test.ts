@@ -77,6 +77,27 @@ describe.each(lockKinds)("$kind", ({ kind, places, make }) => {
       expect(await lock.write(record("b"), before, signal)).toEqual({ kind: "conflict" });
     });
 
+    it("accepts a transfer only over the version that was read, and leaves the record as it is", async () => {
+      await create("a");
+      await patch({
+        metadata: { annotations: { "tenure.dev/transfer": "0/b", "example.com/note": "keep" } },
+      });
+      const asked = viewIn(await lock.read(signal));
+      expect(asked.orders).toEqual({ transfer: { transitions: 0, to: "b" } });
+      const accepted = viewIn(await (lock.acceptTransfer?.(asked, signal) as Promise<Answer>));
+      expect(accepted.orders).toEqual({ transfer: { transitions: 0, to: "b", accepted: true } });
+      expect([accepted.record, accepted.uid]).toEqual([asked.record, asked.uid]);
+      expect(accepted.revision).toBeGreaterThan(asked.revision);
+      for (const { metadata } of await stored())
+        expect(metadata.annotations["example.com/note"]).toBe("keep");
+      expect(await lock.acceptTransfer?.(asked, signal)).toEqual({ kind: "conflict" });
+      const renewed = viewIn(await lock.write(record("a", 3), accepted, signal));
+      expect(renewed.orders).toEqual(accepted.orders);
+      expect(await lock.acceptTransfer?.(accepted, signal)).toEqual({ kind: "conflict" });
+      await remove();
+      expect((await lock.acceptTransfer?.(renewed, signal))?.kind).toMatch(/^(absent|conflict)$/);
+    });
+
     it("does not recreate a deleted lock", async () => {
       const before = await create("a");
       await remove();

@@ -1,6 +1,6 @@
 /** Everything that the command takes from its process. No other file of this package reads it. */
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { backgroundClock, type Clock, processSignals, type SignalSource, systemClock } from "@tenure/base";
 
@@ -18,6 +18,8 @@ export interface Platform extends SignalSource {
   /** The whole environment, to pass on to other programs. */
   environment(): Record<string, string | undefined>;
   homeDirectory(): string;
+  /** In a pod, the name of the pod; with hostNetwork, the name of the node. */
+  hostName(): string;
   /** Whether stdout is a terminal. */
   isTerminal: boolean;
   /** Whether stderr is a terminal. */
@@ -48,6 +50,7 @@ export const systemPlatform: Platform = {
   env: (name) => process.env[name],
   environment: () => ({ ...process.env }),
   homeDirectory: () => homedir(),
+  hostName: () => hostname(),
   isTerminal: process.stdout.isTTY === true,
   isErrorTerminal: process.stderr.isTTY === true,
   terminal: {

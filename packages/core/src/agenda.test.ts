@@ -19,6 +19,11 @@ const lost: Phase = {
 };
 const inFlight: InFlight = { id: 1, kind: "read", timeoutAtMs: 102_500, observations: 0 };
 const heldByB: State["lock"] = { kind: "present", view: held(7), sinceMs: 100_000 };
+const asked: State["lock"] = {
+  kind: "present",
+  view: { ...held(7), orders: { transfer: { transitions: 0, to: "a" } } },
+  sinceMs: 100_000,
+};
 const inContact: Partial<State> = { lastContactMs: 100_000, retryAtMs: 100_000 };
 
 type Row = [string, Partial<State>, Partial<Record<Task, number>>];
@@ -35,6 +40,26 @@ describe("agenda", () => {
       "only a read after a conflict, whatever the known state",
       { phase: campaigning, ...inContact, lock: heldByB, mustRead: true },
       { read: 100_000 },
+    ],
+    [
+      "an acceptance at once if it is asked to take over",
+      { phase: campaigning, ...inContact, lock: asked },
+      { accept: 100_000, acquire: 115_000, read: 102_000 },
+    ],
+    [
+      "an acceptance once it could lead itself: after its cooldown, the back-off and the lease of a vanished holder",
+      {
+        phase: { ...campaigning, notBeforeMs: 101_000 },
+        ...inContact,
+        lock: asked,
+        vanishedHolderUntilMs: 103_000,
+      },
+      { accept: 103_000, acquire: 115_000, read: 102_000 },
+    ],
+    [
+      "no acceptance if it could not lead before the holder's lease expires",
+      { phase: { ...campaigning, notBeforeMs: 116_000 }, ...inContact, lock: asked },
+      { acquire: 116_000, read: 102_000 },
     ],
     [
       "the holder's expiry, and a read every retryPeriod without a watch",

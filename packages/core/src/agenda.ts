@@ -4,13 +4,14 @@
  */
 import type { Instant } from "@tenure/base";
 import { dueMs } from "./instant.ts";
-import { leaseDurationMs, mayAcquireAtMs } from "./queries.ts";
+import { heldUntilMs, isAskedToTakeOver, leaseDurationMs, mayAcquireAtMs } from "./queries.ts";
 import type { Config, State } from "./types.ts";
 
 export type Task =
   | "time-out-request"
   | "stop"
   | "read"
+  | "accept"
   | "acquire"
   | "renew"
   | "renew-deadline"
@@ -61,6 +62,8 @@ export function agenda(config: Config, state: State, at: Instant): AgendaEntry[]
         add("read", state.retryAtMs);
         break;
       }
+      const acceptAtMs = mayAcceptAtMs(config, state, phase.notBeforeMs, at);
+      if (acceptAtMs !== undefined) add("accept", acceptAtMs);
       add("acquire", Math.max(mayAcquireAt + phase.staggerMs, phase.notBeforeMs, state.retryAtMs));
       add("read", Math.max(state.lastContactMs + maxSilenceMs(config, state), state.retryAtMs));
       break;
@@ -75,6 +78,17 @@ export function agenda(config: Config, state: State, at: Instant): AgendaEntry[]
       break;
   }
   return entries;
+}
+
+/**
+ * When this candidate may accept a transfer to it: not before it could lead itself, because the holder steps down for it. Once
+ * the holder's lease has expired, it acquires the lock instead.
+ */
+function mayAcceptAtMs(config: Config, state: State, notBeforeMs: number, at: Instant): number | undefined {
+  const { lock } = state;
+  if (lock.kind !== "present" || !isAskedToTakeOver(config, lock.view)) return undefined;
+  const fromMs = Math.max(notBeforeMs, state.vanishedHolderUntilMs, state.retryAtMs);
+  return Math.max(fromMs, at.monoMs) < heldUntilMs(config, lock) ? fromMs : undefined;
 }
 
 /** The monotonic time at which the caller must send a "tick" if no other event happens before. */

@@ -2,7 +2,14 @@ export { nextWakeMs } from "./agenda.ts";
 export { checkIdentity } from "./identity.ts";
 export { clockJumpMs } from "./instant.ts";
 export { isBefore, leaderAt, termOf, validUntil } from "./queries.ts";
-export { isRelease, type LeaderRecord, type LockView, type Orders, sameRecord } from "./record.ts";
+export {
+  isRelease,
+  type LeaderRecord,
+  type LockView,
+  type Orders,
+  sameRecord,
+  type Transfer,
+} from "./record.ts";
 export { initialState, step } from "./step.ts";
 export {
   checkTimings,
@@ -21,6 +28,7 @@ export type {
   EndReason,
   Event,
   Failure,
+  RequestKind,
   State,
   WritePurpose,
 } from "./types.ts";

@@ -135,7 +135,7 @@ describe("a candidate after outages that each began with a committed renewal it 
     let lock = candidate.committed(10);
     const serve: Respond = (request) => {
       if (request.type === "read") return { kind: "found", view: lock };
-      if (request.over?.version !== lock.version) return { kind: "conflict" };
+      if (request.type === "accept" || request.over?.version !== lock.version) return { kind: "conflict" };
       lock = candidate.committed(lock.revision + 1n, request);
       return { kind: "found", view: lock };
     };

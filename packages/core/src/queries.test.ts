@@ -2,7 +2,9 @@ import type { Instant } from "@tenure/base";
 import { describe, expect, it } from "vitest";
 import {
   heldUntilMs,
+  isAskedToTakeOver,
   isBefore,
+  isOrderedToStepDown,
   leaderAt,
   leaseDurationMs,
   mayAcquireAtMs,
@@ -10,6 +12,7 @@ import {
   termOf,
   validUntil,
 } from "./queries.ts";
+import type { LockView, Orders } from "./record.ts";
 import { initialState } from "./step.ts";
 import { held, record, released, view } from "./testing/records.ts";
 import { config, leading, TestCandidate, waiting } from "./testing/test-candidate.ts";
@@ -236,4 +239,45 @@ describe("mayAcquireAtMs", () => {
       }),
     ).toBe(30_000);
   });
+});
+
+describe("a transfer that nobody has accepted", () => {
+  const transfer = { transitions: 3, to: "typo" };
+  const withTransfer = (orders: Orders, of = held(7, "b", { leaseTransitions: 3 })) => ({ ...of, orders });
+  it("does not make the leader step down, nor anybody wait", () => {
+    expect(isOrderedToStepDown(config, withTransfer({ transfer }))).toBe(false);
+    const free = withTransfer({ transfer }, released(7, { leaseTransitions: 3 }));
+    const lock: State["lock"] = { kind: "present", view: free, sinceMs: 4_000 };
+    expect(mayAcquireAtMs(config, { ...initialState, lock })).toBe(4_000);
+  });
+  it("makes a former leader that could not release the lock wait until the chosen candidate had its turn", () => {
+    const orders = { transfer: { ...transfer, accepted: true } };
+    const own = record({ holderIdentity: "a", leaseTransitions: 3 });
+    const lock: State["lock"] = { kind: "present", view: { ...view(7, own), orders }, sinceMs: 4_000 };
+    const ownWrites = [{ record: own, purpose: "renew" as const, sent, campaign: 1 }];
+    expect(mayAcquireAtMs(config, { ...initialState, lock, ownWrites })).toBe(4_000 + 2 * 15_000);
+  });
+  it("does both once it is accepted", () => {
+    const orders = { transfer: { ...transfer, accepted: true } };
+    expect(isOrderedToStepDown(config, withTransfer(orders))).toBe(true);
+    const free = withTransfer(orders, released(7, { leaseTransitions: 3 }));
+    const lock: State["lock"] = { kind: "present", view: free, sinceMs: 4_000 };
+    expect(mayAcquireAtMs(config, { ...initialState, lock })).toBe(19_000);
+  });
+});
+
+describe("isAskedToTakeOver", () => {
+  const transfer = { transitions: 3, to: "a" };
+  const by = (holder: string, orders: Orders) => ({ ...held(7, holder, { leaseTransitions: 3 }), orders });
+  it.each<[boolean, string, LockView]>([
+    [true, "a transfer from another leader to this candidate", by("b", { transfer })],
+    [true, "the same with an order to step down", by("b", { transfer, stepDown: 3 })],
+    [false, "a transfer to another candidate", by("b", { transfer: { ...transfer, to: "c" } })],
+    [false, "a transfer from an earlier leader", by("b", { transfer: { ...transfer, transitions: 2 } })],
+    [false, "a transfer that it has accepted", by("b", { transfer: { ...transfer, accepted: true } })],
+    [false, "a transfer of a paused election", by("b", { transfer, paused: true })],
+    [false, "a transfer from itself", by("a", { transfer })],
+    [false, "a transfer of a free lock", by("", { transfer })],
+    [false, "no orders", held(7)],
+  ])("is %s for %s", (expected, _what, view) => expect(isAskedToTakeOver(config, view)).toBe(expected));
 });

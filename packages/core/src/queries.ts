@@ -75,8 +75,24 @@ function orderedWaitMs(config: Config, { record, orders }: LockView): number {
   return isTransferToAnother(config, record, orders) ? config.timings.leaseDurationMs : 0;
 }
 
+/** Whether another candidate has accepted to take over from the leader of this record. */
 function isTransferToAnother(config: Config, record: LeaderRecord, { transfer }: Orders): boolean {
-  return transfer?.transitions === record.leaseTransitions && transfer.to !== config.identity;
+  return (
+    transfer?.accepted === true &&
+    transfer.transitions === record.leaseTransitions &&
+    transfer.to !== config.identity
+  );
+}
+
+/** Whether an operator asks this candidate to take over from the holder, and it has not accepted yet. */
+export function isAskedToTakeOver(config: Config, { record, orders }: LockView): boolean {
+  const { transfer, paused } = orders ?? {};
+  // A lock that is free, or that is paused, is not handed over. Nor is there a handover to the holder itself.
+  if (!transfer || transfer.accepted || paused) return false;
+  const isHeldByAnother = record.holderIdentity !== "" && record.holderIdentity !== config.identity;
+  return (
+    isHeldByAnother && transfer.transitions === record.leaseTransitions && transfer.to === config.identity
+  );
 }
 
 /** The earliest time at which this candidate may acquire the lock. Undefined while the state of the lock is unknown. */
@@ -92,9 +108,11 @@ export function mayAcquireAtMs(config: Config, state: State): number | undefined
     case "present": {
       const { record } = lock.view;
       // A record that this process wrote blocks nobody: our own term is over, and any other leader would have replaced it.
-      const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;
+      // It blocks the candidate that an operator chose, so the wait for that candidate begins when it does not any more.
+      const waitMs = orderedWaitMs(config, lock.view);
+      const isFree = isRelease(record) || (ownWriteOf(state, record) !== undefined && waitMs === 0);
       const freeAtMs = isFree ? lock.sinceMs : heldUntilMs(config, lock);
-      return Math.max(state.vanishedHolderUntilMs, freeAtMs) + orderedWaitMs(config, lock.view);
+      return Math.max(state.vanishedHolderUntilMs, freeAtMs) + waitMs;
     }
   }
 }

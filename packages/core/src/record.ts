@@ -22,8 +22,19 @@ export interface Orders {
   readonly paused?: boolean;
   /** The leader with this leaseTransitions must step down. */
   readonly stepDown?: number;
-  /** The leader with this leaseTransitions must step down. The candidate `to` may acquire the lock before all others. */
-  readonly transfer?: { readonly transitions: number; readonly to: string };
+  /** The candidate `to` is asked to take over from the leader with this leaseTransitions. */
+  readonly transfer?: Transfer;
+}
+
+/**
+ * A transfer changes nothing until the candidate `to` has accepted it: otherwise a misspelt name would cost a leader. Then the
+ * leader must step down, and `to` may acquire the lock before all others.
+ */
+export interface Transfer {
+  readonly transitions: number;
+  readonly to: string;
+  /** @default false */
+  readonly accepted?: boolean;
 }
 
 /** One version of the lock. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Action, action, Environment } from "./testing/environment.ts";
-import { released } from "./testing/records.ts";
+import { held, released } from "./testing/records.ts";
 import { config, failure, TestCandidate, verbs } from "./testing/test-candidate.ts";
 import { resolveTimings } from "./timings.ts";
 import type { Answer, Config } from "./types.ts";
@@ -34,6 +34,7 @@ describe("in any history", () => {
     );
     // If the histories never reach these effects, the test proves nothing.
     for (const type of [
+      "accept",
       "term-started",
       "renewed",
       "term-ending",
@@ -88,11 +89,14 @@ describe("in any history", () => {
 
 describe("whatever the API server keeps answering", () => {
   const known: Answer = { kind: "found", view: released(7) };
+  const transfer = { transitions: 0, to: "a" };
+  const asked: Answer = { kind: "found", view: { ...held(8), orders: { transfer } } };
   const answers = fc.constantFrom<Answer>(
     { kind: "absent" },
     { kind: "conflict" },
     { kind: "found", view: released(6) },
     known,
+    asked,
     { kind: "failed", failure: failure("unreachable") },
     { kind: "failed", failure: failure("denied") },
     { kind: "failed", failure: failure("throttled", 0) },

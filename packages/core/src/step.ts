@@ -25,7 +25,7 @@ import {
   stagger,
   startCampaign,
 } from "./transitions.ts";
-import type { Answer, Config, Effect, Event, InFlight, State, WritePurpose } from "./types.ts";
+import type { Answer, Config, Effect, Event, InFlight, RequestKind, State, WritePurpose } from "./types.ts";
 
 /** How many unconfirmed writes are remembered. An older one that shows up in the lock is treated as another process's. */
 const maxOwnWrites = 64;
@@ -139,7 +139,9 @@ function stop(ctx: StepContext): void {
   drain(ctx, "shutdown", 0);
   if (ctx.state.phase.name === "idle") ctx.effects.push({ type: "stopped" });
   // A write in flight may be acquiring the lock right now. Wait for its answer, so that the lock can be released.
-  if (ctx.state.phase.name === "campaigning" && ctx.state.inFlight?.kind === "read") cancelRequest(ctx);
+  const { phase, inFlight } = ctx.state;
+  const canBeCancelled = inFlight?.kind === "read" || inFlight?.kind === "accept";
+  if (phase.name === "campaigning" && canBeCancelled) cancelRequest(ctx);
 }
 
 function workStopped(ctx: StepContext, cooldownMs: number): void {
@@ -235,6 +237,9 @@ function runTask(ctx: StepContext, task: Task): void {
     case "read":
       read(ctx);
       return;
+    case "accept":
+      accept(ctx);
+      return;
     case "acquire":
     case "renew":
     case "release":
@@ -261,6 +266,13 @@ function read(ctx: StepContext): void {
   ctx.effects.push({ type: "read", id, timeoutMs });
 }
 
+function accept(ctx: StepContext): void {
+  const { lock } = ctx.state;
+  if (lock.kind !== "present") return;
+  const { id, timeoutMs } = startRequest(ctx, "accept");
+  ctx.effects.push({ type: "accept", id, over: lock.view, timeoutMs });
+}
+
 function write(ctx: StepContext, purpose: WritePurpose): void {
   const { state, at } = ctx;
   const over = state.lock.kind === "present" ? state.lock.view : undefined;
@@ -271,7 +283,7 @@ function write(ctx: StepContext, purpose: WritePurpose): void {
   ctx.effects.push({ type: "write", id, purpose, over, record, timeoutMs });
 }
 
-function startRequest(ctx: StepContext, kind: InFlight["kind"]): { id: number; timeoutMs: number } {
+function startRequest(ctx: StepContext, kind: RequestKind): { id: number; timeoutMs: number } {
   const { state, at } = ctx;
   const timeoutMs = Math.max(
     Math.min(ctx.config.timings.attemptTimeoutMs, halfOfRemainingMs(ctx)),

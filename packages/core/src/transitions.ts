@@ -1,7 +1,7 @@
 /** The changes of state that several rules share. */
 import { backoffMs, type Instant } from "@tenure/base";
 import { elapsedMs } from "./instant.ts";
-import type { Config, Effect, EndReason, Failure, InFlight, State } from "./types.ts";
+import type { Config, Effect, EndReason, Failure, RequestKind, State } from "./types.ts";
 
 /** The inputs and results of one step. The functions change `state`, a copy that belongs to this step alone. */
 export interface StepContext {
@@ -83,7 +83,7 @@ export function cancelRequest(ctx: StepContext): void {
   ctx.state.inFlight = undefined;
 }
 
-export function handleFailure(ctx: StepContext, during: InFlight["kind"], failure: Failure): void {
+export function handleFailure(ctx: StepContext, during: RequestKind, failure: Failure): void {
   ctx.effects.push({ type: "failed", during, failure });
   ctx.state.failures += 1;
   ctx.state.retryAtMs = ctx.at.monoMs + retryDelayMs(ctx, failure);

@@ -87,6 +87,8 @@ export type ObservedLock =
 
 export type WritePurpose = "acquire" | "renew" | "release";
 
+export type RequestKind = "read" | "accept" | WritePurpose;
+
 /** A write that this process sent. It may be in the lock even if no answer arrived. */
 export interface OwnWrite {
   readonly record: LeaderRecord;
@@ -101,7 +103,7 @@ export interface OwnWrite {
 
 export interface InFlight {
   readonly id: number;
-  readonly kind: "read" | WritePurpose;
+  readonly kind: RequestKind;
   readonly timeoutAtMs: number;
   /** The value of `State.observations` when it was sent. If that has grown since, an "absent" answer may be outdated. */
   readonly observations: number;
@@ -178,6 +180,11 @@ export type Effect =
       readonly record: LeaderRecord;
       readonly timeoutMs: number;
     }
+  /**
+   * Marks the transfer in `over` as accepted, with a compare-and-swap that leaves the record as it is. So it neither renews nor
+   * ends anybody's lease.
+   */
+  | { readonly type: "accept"; readonly id: number; readonly over: LockView; readonly timeoutMs: number }
   /** The answer to this request is no longer needed. Its connection may be broken. */
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "term-started"; readonly token: bigint }
@@ -192,7 +199,7 @@ export type Effect =
   | { readonly type: "overrun" }
   | { readonly type: "term-ended"; readonly reason: EndReason; readonly released: boolean }
   | { readonly type: "leader-changed"; readonly leader: string | undefined }
-  | { readonly type: "failed"; readonly during: InFlight["kind"]; readonly failure: Failure }
+  | { readonly type: "failed"; readonly during: RequestKind; readonly failure: Failure }
   /** This candidate stops campaigning because of an error. */
   | { readonly type: "refused"; readonly reason: "duplicate-identity" | "denied"; readonly message: string }
   | { readonly type: "stopped" };

@@ -15,19 +15,19 @@ import {
   initialState,
   leaderAt,
   nextWakeMs,
+  type RequestKind,
   type State,
   step,
   termOf,
   validUntil,
-  type WritePurpose,
 } from "@tenure/core";
 import { onClockJump } from "./clock-jumps.ts";
 import type { Lock, LockObserver } from "./lock.ts";
 
 /** What the owner is notified of. */
 export type Notice =
-  | Exclude<Effect, { type: "read" | "write" | "cancel" }>
-  | { readonly type: "answered"; readonly during: "read" | WritePurpose; readonly tookMs: number }
+  | Exclude<Effect, { type: "read" | "write" | "accept" | "cancel" }>
+  | { readonly type: "answered"; readonly during: RequestKind; readonly tookMs: number }
   /** The lock is polled while there is no watch. The failure may be one that a person has to fix, such as a missing permission. */
   | { readonly type: "watch-failed"; readonly failure: Failure };
 
@@ -127,6 +127,12 @@ export class Candidate implements CandidateHandle {
           lock.write(effect.record, effect.over, signal, effect.timeoutMs),
         );
         return;
+      case "accept":
+        this.#request(effect.id, "accept", (signal) => {
+          if (!lock.acceptTransfer) throw new Error("this kind of lock does not support transfers");
+          return lock.acceptTransfer(effect.over, signal, effect.timeoutMs);
+        });
+        return;
       case "cancel":
         this.#requests.get(effect.id)?.abort();
         this.#requests.delete(effect.id);
@@ -142,7 +148,7 @@ export class Candidate implements CandidateHandle {
     }
   }
 
-  #request(id: number, during: "read" | WritePurpose, send: (signal: AbortSignal) => Promise<Answer>): void {
+  #request(id: number, during: RequestKind, send: (signal: AbortSignal) => Promise<Answer>): void {
     const { clock, onNotice } = this.#parts;
     const sentMs = clock.now().monoMs;
     const controller = new AbortController();

@@ -19,7 +19,7 @@ import {
   systemRandom,
   warn,
 } from "@tenure/base";
-import type { Config, EndReason, Failure } from "@tenure/core";
+import type { Config, EndReason, Failure, RequestKind } from "@tenure/core";
 import { Candidate, type CandidateHandle, type Notice } from "./candidate.ts";
 import { ElectionError, invalidOptions, overrunMessage } from "./errors.ts";
 import type { ElectionEvents } from "./events.ts";
@@ -279,9 +279,10 @@ export class Election {
       endProcess(overrunMessage(this.#options.lock.description));
   }
 
-  #onFailure(during: "read" | "acquire" | "renew" | "release" | "watch", failure: Failure): void {
+  #onFailure(during: RequestKind | "watch", failure: Failure): void {
     report(this.#options.metrics, (metrics) => metrics.requestFailed?.(during, failure.kind));
-    const error = new Error(`Cannot ${during} ${this.#options.lock.description}: ${failure.message}`);
+    const what = during === "accept" ? "accept the transfer of" : during;
+    const error = new Error(`Cannot ${what} ${this.#options.lock.description}: ${failure.message}`);
     this.#events.emit("error", { error, failure });
   }
 

@@ -6,6 +6,7 @@ export {
   type LeaderRecord,
   type LockView,
   presets,
+  type RequestKind,
   type TimingOptions,
 } from "@tenure/core";
 export { Election } from "./election.ts";

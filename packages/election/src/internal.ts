@@ -2,4 +2,4 @@
 export { Candidate, type Notice } from "./candidate.ts";
 export { leaderAnnotation } from "./locks/annotation-lock.ts";
 export { checkLockOptions } from "./locks/object-lock.ts";
-export { orderAnnotations, ordersFrom } from "./locks/orders.ts";
+export { formatTransfer, orderAnnotations, ordersFrom } from "./locks/orders.ts";

@@ -47,6 +47,11 @@ export interface Lock {
     signal: AbortSignal,
     timeoutMs?: number,
   ): Promise<Answer>;
+  /**
+   * Marks the transfer in `over.orders` as accepted, if the lock is still exactly `over`, and leaves the record as it is. Never
+   * rejects. `timeoutMs`: see `read`. A lock whose views have no orders does not need this method.
+   */
+  acceptTransfer?(over: LockView, signal: AbortSignal, timeoutMs?: number): Promise<Answer>;
   /** Reports changes until the signal aborts, and reconnects by itself. A lock without this method is polled. */
   watch?(observer: LockObserver, signal: AbortSignal): void;
   /** Records a message for people at the place of the lock. */

@@ -1,5 +1,5 @@
 import { asError, warn } from "@tenure/base";
-import type { EndReason, Failure } from "@tenure/core";
+import type { EndReason, Failure, RequestKind } from "@tenure/core";
 
 /** Where an election reports its measurements. Every method is optional. The election does not wait for any of them. */
 export interface ElectionMetrics {
@@ -8,8 +8,8 @@ export interface ElectionMetrics {
   termStarted?(): void;
   termEnded?(reason: EndReason, servedMs: number): void;
   /** A request to the lock was answered. */
-  request?(during: "read" | "acquire" | "renew" | "release", tookMs: number): void;
-  requestFailed?(during: "read" | "acquire" | "renew" | "release" | "watch", kind: Failure["kind"]): void;
+  request?(during: RequestKind, tookMs: number): void;
+  requestFailed?(during: RequestKind | "watch", kind: Failure["kind"]): void;
 }
 
 /** Calls the metrics. An error in them becomes a warning and does not affect the election. */

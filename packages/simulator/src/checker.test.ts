@@ -103,10 +103,12 @@ describe("Checker", () => {
       return checker.violations;
     };
     expect(violationsWith({ paused: true }, "b#1", 60_000)).toMatchObject([{ rule: "orders" }]);
-    const transfer = { transfer: { transitions: 0, to: "c" } };
+    const transfer = { transfer: { transitions: 0, to: "c", accepted: true } };
     expect(violationsWith(transfer, "b#1", 10_000)).toMatchObject([{ rule: "orders" }]);
     expect(violationsWith(transfer, "b#1", 15_000)).toEqual([]);
     expect(violationsWith(transfer, "c#1", 10_000)).toEqual([]);
+    const unanswered = { transfer: { transitions: 0, to: "c" } };
+    expect(violationsWith(unanswered, "b#1", 10_000)).toEqual([]);
   });
 
   it("reports that nobody leads although a candidate is running", () => {
@@ -115,13 +117,16 @@ describe("Checker", () => {
     expect(checker.violations).toMatchObject([{ rule: "G4" }]);
   });
 
-  it("reports a lock that stays free without faults", () => {
+  it.each([
+    ["", undefined],
+    [", even if a transfer to a name that nobody has stands", { transfer: { transitions: 0, to: "typo" } }],
+  ])("reports a lock that stays free without faults%s", (_when, orders) => {
     const times = { now: 100_000 };
     const checker = new Checker(() => times.now, 15_000);
     times.now = 0;
     for (const id of ["a", "b"]) checker.started(tenure(id));
     times.now = 101_000;
-    checker.committed(lockOf("a", 100_000, ""), lockOf("b", 101_000));
+    checker.committed({ ...lockOf("a", 100_000, ""), ...(orders && { orders }) }, lockOf("b", 101_000));
     expect(checker.violations).toMatchObject([{ rule: "G4" }]);
   });
 });

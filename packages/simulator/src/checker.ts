@@ -7,7 +7,8 @@
  * G3  A process releases the lock only over its own record. It drops nothing from the object that others wrote.
  * G4  Without faults, a free lock is acquired at once, and in the end somebody leads.
  *
- * Orders of an operator are followed: nobody acquires a paused lock, and during a transfer only the chosen candidate.
+ * Orders of an operator are followed: nobody acquires a paused lock, and after the chosen candidate has accepted a transfer, only
+ * that candidate.
  *
  * A client-go process can break these rules: it works after its lease has expired, releases over another's record, and
  * acquires a deleted lock at once. For one lease after that, overlaps are counted separately, not as violations.
@@ -37,6 +38,11 @@ const maxDelayMs = 100;
 
 function describe(annotations: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(annotations).sort());
+}
+
+/** Whether orders keep candidates from a free lock. A transfer that nobody has accepted does not. */
+function isHeldBack({ orders }: StoredLock): boolean {
+  return orders?.paused === true || orders?.transfer?.accepted === true;
 }
 
 export class Checker {
@@ -192,7 +198,9 @@ export class Checker {
     if (orders.paused) this.#violation("orders", `${writer} acquired the lock although it is paused`);
     const { transfer } = orders;
     const isToAnother =
-      transfer?.transitions === record.leaseTransitions && !writer.startsWith(`${transfer.to}#`);
+      transfer?.accepted === true &&
+      transfer.transitions === record.leaseTransitions &&
+      !writer.startsWith(`${transfer.to}#`);
     if (!isToAnother) return;
     const isReleased = isRelease(record);
     const freeAtMs = isReleased ? before.committedMs : this.#expiryOf(before);
@@ -245,7 +253,7 @@ export class Checker {
           `${writer} acquired the lock ${Math.round(freeAtMs - now)} ms before the lease of its holder expired`,
         );
       } else this.#excuseUntil(freeAtMs + this.#longestLeaseMs);
-    } else if (before && !vanished && !before.orders) this.#checkDelay(before, now, freeAtMs);
+    } else if (before && !vanished && !isHeldBack(before)) this.#checkDelay(before, now, freeAtMs);
     if (now >= freeAtMs) this.#vanished = undefined;
   }
 

@@ -23,7 +23,13 @@ export interface World {
 }
 
 /** These do not keep any other candidate from acquiring a free lock at once. */
-const harmless: ReadonlySet<string> = new Set(["foreign-writer", "crash", "crash-same-identity", "shutdown"]);
+const harmless: ReadonlySet<string> = new Set([
+  "foreign-writer",
+  "crash",
+  "crash-same-identity",
+  "shutdown",
+  "transfer-to-nobody",
+]);
 /** How often a foreign controller writes its annotation. */
 const foreignWriteMs = 1_700;
 

@@ -89,6 +89,9 @@ export class Server {
     const isSame =
       before && sameRecord(before.record, record) && areEqual(before.object.annotations, annotations);
     if (isSame) return { kind: "found", view: before };
+    // A candidate accepts a transfer: the record, and who wrote it when, stay as they are.
+    if (before && sameRecord(before.record, record))
+      return { kind: "found", view: this.#store({ ...before, object: { annotations } }) };
     return { kind: "found", view: this.#commit(before, record, write.writer, annotations) };
   }
 

@@ -1,7 +1,7 @@
 /** A tenure candidate. Its work stops some time after it is told to, and is killed at the hard deadline. */
 import { type Config, isBefore } from "@tenure/core";
 import type { Lock } from "@tenure/election";
-import { Candidate, type Notice } from "@tenure/election/internal";
+import { Candidate, formatTransfer, type Notice, orderAnnotations } from "@tenure/election/internal";
 import type { Checker } from "./checker.ts";
 import type { Machine } from "./machine.ts";
 import type { CandidateProcess } from "./process.ts";
@@ -37,6 +37,12 @@ export class TenureProcess implements CandidateProcess {
         const over = view as StoredLock | undefined;
         // As the real locks do, it sends back the whole object that it read.
         const annotations = over?.object.annotations ?? {};
+        return machine.link.send({ writer: id, record, over, annotations });
+      },
+      acceptTransfer: (view) => {
+        const { object, record, orders, ...over } = view as StoredLock;
+        const accepted = orders?.transfer && formatTransfer(orders.transfer);
+        const annotations = { ...object.annotations, [orderAnnotations.transferAccepted]: accepted ?? "" };
         return machine.link.send({ writer: id, record, over, annotations });
       },
       watch: (observer, signal) => machine.link.watch(observer, signal),

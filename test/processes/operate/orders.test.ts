@@ -66,11 +66,34 @@ describe("with tenure candidates", { timeout: 60_000 }, () => {
     );
   });
 
-  it("transfer to a missing candidate: prints who leads instead, and exits with 1", async () => {
-    await three("missing-target");
-    const { code, err } = await cluster.tenure("transfer", "missing-target", "--to", "x");
-    expect(code).toBe(1);
-    expect(err).toMatch(/^error: [bc] leads now instead of x, which did not take the lock in time/);
+  it("transfer to a name that nobody has: names it and the leader, who never stops working, and leaves no order behind", async () => {
+    const members = await three("missing-target");
+    const { code, err } = await cluster.tenure("transfer", "missing-target", "--to", "typo");
+    expect([code, err]).toEqual([
+      1,
+      'error: No candidate named "typo" answered within 5s, so the order was withdrawn. The leader is still a. A candidate is ' +
+        "named by its --id, by default the name of its pod (POD_NAME), and candidates on client-go do not answer; " +
+        "see tenure status missing-target -n default\n",
+    ]);
+    expect(
+      members.flatMap(({ lines }) => lines.map(({ what }) => what)).filter((what) => what === "works"),
+    ).toHaveLength(1);
+    expect(await annotationsOf("missing-target")).toEqual({});
+    const again = await cluster.tenure(
+      "transfer",
+      "missing-target",
+      "--to",
+      "typo",
+      "--timeout",
+      "1s",
+      "-o",
+      "json",
+    );
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.out)).toMatchObject({ ok: false, leader: "a" });
+    expect((await cluster.tenure("transfer", "missing-target", "--to", "b")).out).toMatch(
+      /^b leads now; a handed over/,
+    );
   });
 
   it("pause: nobody works until the election is resumed", async () => {
@@ -107,6 +130,7 @@ describe("with a holder that ignores orders", () => {
       [],
       /pod-a did not step down within 1s and still renews its lease: either it is not a tenure candidate .* The order expires with this term\./,
     ],
+    // A candidate accepts, but the holder does not hand over.
     ["transfer", ["--to", "pod-b"], /pod-a did not hand over within 1s/],
     [
       "pause",
@@ -117,6 +141,10 @@ describe("with a holder that ignores orders", () => {
     "%s reports that after the timeout, even if every write conflicts with a renewal",
     async (order, flags, words) => {
       await standIn("default", `deaf-${order}`, "pod-a");
+      if (order === "transfer") {
+        const lock = { namespace: "default", name: "deaf-transfer", kubeconfig: cluster.kubeconfig };
+        await startReplica({ lock, identity: "pod-b" }).printed("leader");
+      }
       const { code, out, err } = await cluster.tenure(order, `deaf-${order}`, ...flags, "--timeout", "1s");
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(words);
@@ -196,5 +224,30 @@ describe("with a holder that obeys in another way", () => {
       metadata: { annotations: { ...annotations, "tenure.dev/paused": "true" } },
       data: { keep: "me" },
     });
+  });
+});
+
+describe("an order that nobody has answered yet", () => {
+  it("is shown by status, and is not withdrawn if it is accepted at the last moment", async () => {
+    await standIn("default", "late", "pod-a", ({ metadata, spec }) =>
+      metadata.annotations?.["tenure.dev/transfer-accepted"] === "3/pod-b" && spec.holderIdentity === "pod-a"
+        ? "pod-b"
+        : undefined,
+    );
+    const waiting = cluster.start("transfer", "late", "--to", "pod-b", "--timeout", "20s");
+    await expect
+      .poll(() => annotationsOf("late"), { timeout: 10_000 })
+      .toEqual({ "tenure.dev/transfer": "3/pod-b" });
+    expect((await cluster.tenure("status", "late")).out).toContain(
+      "pod-b was asked to take over and has not answered",
+    );
+    await cluster.client.request({
+      method: "PATCH",
+      path: `${leases("default")}/late`,
+      contentType: "application/merge-patch+json",
+      body: { metadata: { annotations: { "tenure.dev/transfer-accepted": "3/pod-b" } } },
+    });
+    const { code, out } = await waiting.ran;
+    expect([code, out]).toEqual([0, expect.stringContaining("pod-b leads now; pod-a handed over")]);
   });
 });

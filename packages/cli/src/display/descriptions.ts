@@ -40,12 +40,18 @@ export function describeFreshness({ ageMs, expiresInMs, standing }: ElectionStat
 
 const pausedText = "paused: no candidate takes over until the election is resumed";
 
-export function describeOrders({ paused, stepDown, transferTo }: OrdersInForce): string[] {
+export function describeOrders({ paused, stepDown, transferTo, transferAccepted }: OrdersInForce): string[] {
   return [
     ...(paused ? [pausedText] : []),
     ...(stepDown ? ["step down: the leader was told to end this term"] : []),
-    ...(transferTo === undefined ? [] : [`transfer: the leader was told to hand over to ${transferTo}`]),
+    ...(transferTo === undefined ? [] : [`transfer: ${describeTransfer(transferTo, transferAccepted)}`]),
   ];
+}
+
+function describeTransfer(to: string, isAccepted = false): string {
+  return isAccepted
+    ? `${to} accepted, and the leader was told to hand over`
+    : `${to} was asked to take over and has not answered`;
 }
 
 export function describeFlapping({ takeovers, withinMs }: Flapping): string {
@@ -79,7 +85,9 @@ export function describeChange({ kind, leader, other, gapMs, heldMs, transitions
     case "step-down":
       return "the leader was told to step down";
     case "transfer":
-      return `the leader was told to hand over to ${other}`;
+      return `${other} was asked to take over`;
+    case "transfer-accepted":
+      return `${other} accepted, and the leader was told to hand over`;
     case "unreadable":
       return "the record is not readable: see tenure status for the reason";
   }

@@ -29,7 +29,12 @@ export function dataOf(state: ElectionState, more: { flapping?: Flapping; time?:
     ageSeconds: seconds(state.ageMs),
     expiresInSeconds: seconds(state.expiresInMs),
     holderClockOffSeconds: seconds(state.holderClockOffMs),
-    orders: { paused: orders.paused, stepDown: orders.stepDown, transferTo: orders.transferTo ?? null },
+    orders: {
+      paused: orders.paused,
+      stepDown: orders.stepDown,
+      transferTo: orders.transferTo ?? null,
+      transferAccepted: orders.transferAccepted ?? false,
+    },
     ...(record.problem !== undefined && { problem: record.problem }),
     ...(isApiServerIdentity(state) && { role: "apiserver-identity" }),
     ...(flapping && {

@@ -101,6 +101,9 @@ describe("which events are changes", () => {
     history.observe(held("a", 0), 0);
     expect(kinds(history.observe(held("a", 0, { orders }), 1))).toEqual(["paused", "step-down", "transfer"]);
     expect(kinds(history.observe(held("a", 0, { orders }), 2))).toEqual([]);
-    expect(kinds(history.observe(held("a", 0), 3))).toEqual(["resumed"]);
+    const accepted = { ...orders, transferAccepted: true };
+    expect(kinds(history.observe(held("a", 0, { orders: accepted }), 3))).toEqual(["transfer-accepted"]);
+    expect(kinds(history.observe(held("a", 0, { orders: accepted }), 4))).toEqual([]);
+    expect(kinds(history.observe(held("a", 0), 5))).toEqual(["resumed"]);
   });
 });

@@ -22,6 +22,7 @@ type ChangeKind =
   | "resumed"
   | "step-down"
   | "transfer"
+  | "transfer-accepted"
   | "unreadable";
 
 export interface Change {
@@ -153,6 +154,9 @@ function orderChanges(before: Seen | undefined, { orders }: Seen, atMs: number):
   if (orders.stepDown && !was?.stepDown) changes.push({ kind: "step-down", atMs });
   if (orders.transferTo !== undefined && orders.transferTo !== was?.transferTo) {
     changes.push({ kind: "transfer", atMs, other: orders.transferTo });
+  }
+  if (orders.transferTo !== undefined && orders.transferAccepted && !was?.transferAccepted) {
+    changes.push({ kind: "transfer-accepted", atMs, other: orders.transferTo });
   }
   return changes;
 }

@@ -9,12 +9,19 @@ export interface OrdersInForce {
   readonly paused: boolean;
   /** The leader of the present term must step down. */
   readonly stepDown: boolean;
-  /** The leader of the present term must hand over to this candidate. */
+  /** This candidate is asked to take over from the leader of the present term. */
   readonly transferTo?: string;
+  /** It has accepted, so the leader must hand over. */
+  readonly transferAccepted?: boolean;
 }
 
 export function ordersIn(object: LockObject, transitions: number): OrdersInForce {
   const { paused = false, stepDown, transfer } = ordersFrom(object.metadata.annotations) ?? {};
   const isNow = transfer?.transitions === transitions;
-  return { paused, stepDown: stepDown === transitions, ...(isNow && { transferTo: transfer.to }) };
+  return {
+    paused,
+    stepDown: stepDown === transitions,
+    ...(isNow && { transferTo: transfer.to }),
+    ...(isNow && transfer.accepted && { transferAccepted: true }),
+  };
 }

@@ -36,6 +36,7 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     env: (name) => platform.environment()[name],
     environment: () => ({ ...options.env }),
     homeDirectory: () => options.home,
+    hostName: () => "host-1",
     isTerminal,
     isErrorTerminal: isTerminal,
     terminal: { columns: () => 80, rows: () => 24, onResize: () => () => {} },

@@ -12,6 +12,8 @@ export function describeEffect(effect: Effect): string {
       const over = effect.over ? `over rev ${effect.over.version}` : "as a new lock";
       return `${effect.purpose} #${effect.id} ${over}: ${describeRecord(effect.record)}, timeout ${time(effect.timeoutMs)}`;
     }
+    case "accept":
+      return `accept #${effect.id} over rev ${effect.over.version}: the transfer to ${effect.over.orders?.transfer?.to}, timeout ${time(effect.timeoutMs)}`;
     case "cancel":
       return `cancel #${effect.id}`;
     case "term-started":

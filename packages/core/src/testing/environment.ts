@@ -27,7 +27,7 @@ export type Action =
   | { readonly do: "annotate" | "delete" | "copy" }
   | {
       readonly do: "order";
-      readonly what: "pause" | "resume" | "step-down" | "transfer";
+      readonly what: "pause" | "resume" | "step-down" | "transfer" | "accepted-transfer";
       readonly to: string;
     }
   | { readonly do: "start" | "stop" | "step-down" | "work-stopped" };
@@ -70,8 +70,8 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
     2,
     fc.record({
       do: fc.constant("order"),
-      what: fc.constantFrom("pause", "resume", "resume", "step-down", "transfer"),
-      to: fc.constantFrom("a", "b"),
+      what: fc.constantFrom("pause", "resume", "resume", "step-down", "transfer", "accepted-transfer"),
+      to: fc.constantFrom("a", "a", "b", "typo"),
     }),
   ),
   weighted(
@@ -98,7 +98,8 @@ export class Environment {
     this.#randomness = randomness;
     this.candidate.onStep = (event, effects) => {
       for (const effect of effects)
-        if (effect.type === "read" || effect.type === "write") this.#sent.unshift(effect);
+        if (effect.type === "read" || effect.type === "write" || effect.type === "accept")
+          this.#sent.unshift(effect);
       this.violations.push(...this.model.step(event, effects, this.candidate.at));
       this.#checkMayWork();
       this.#nextRandom();
@@ -169,10 +170,12 @@ export class Environment {
         return;
       case "order": {
         const transitions = server.lock?.record.leaseTransitions ?? 0;
+        const transfer = { transitions, to: action.to };
         server.annotate({
           ...(action.what === "pause" && { paused: true }),
           ...(action.what === "step-down" && { stepDown: transitions }),
-          ...(action.what === "transfer" && { transfer: { transitions, to: action.to } }),
+          ...(action.what === "transfer" && { transfer }),
+          ...(action.what === "accepted-transfer" && { transfer: { ...transfer, accepted: true } }),
         });
         return;
       }

@@ -6,7 +6,7 @@ import type { Answer, Effect, Failure } from "../types.ts";
 import { describeEffect, describeState, time } from "./describe.ts";
 import { LockServer } from "./lock-server.ts";
 import { record, uid } from "./records.ts";
-import { failure, type Respond, TestCandidate, type Write } from "./test-candidate.ts";
+import { acceptedBy, failure, type Respond, TestCandidate, type Write } from "./test-candidate.ts";
 
 /** Plays a history and returns its text with the actual output after each `----`. */
 export function runHistory(text: string): string {
@@ -163,6 +163,9 @@ class HistoryRunner {
   }
 
   #written({ fields }: Arguments): LockView {
+    const { request } = this.#candidate;
+    if (request?.type === "accept" && !fields.has("write"))
+      return acceptedBy(request, BigInt(fields.get("rev") ?? "0"));
     const write = fields.has("write")
       ? this.#writes.get(Number(fields.get("write")))
       : this.#candidate.lastWrite;
@@ -189,10 +192,10 @@ function newCandidate({ flags, fields }: Arguments): TestCandidate {
   });
 }
 
-/** `orders=pause`, `orders=resume`, `orders=step-down:3`, `orders=transfer:3:b`. */
+/** `orders=pause`, `orders=resume`, `orders=step-down:3`, `orders=transfer:3:b`, `orders=transfer:3:b:accepted`. */
 function parseOrders(text: string | undefined): { orders?: Orders } {
   if (text === undefined) return {};
-  const [kind, transitions, to = ""] = text.split(":");
+  const [kind, transitions, to = "", answer] = text.split(":");
   switch (kind) {
     case "pause":
       return { orders: { paused: true } };
@@ -201,7 +204,15 @@ function parseOrders(text: string | undefined): { orders?: Orders } {
     case "step-down":
       return { orders: { stepDown: Number(transitions) } };
     case "transfer":
-      return { orders: { transfer: { transitions: Number(transitions), to } } };
+      return {
+        orders: {
+          transfer: {
+            transitions: Number(transitions),
+            to,
+            ...(answer === "accepted" && { accepted: true }),
+          },
+        },
+      };
     default:
       throw new Error(`unknown orders: ${text}`);
   }

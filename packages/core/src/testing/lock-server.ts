@@ -2,7 +2,8 @@
 
 import { type LeaderRecord, type LockView, type Orders, sameRecord } from "../record.ts";
 import type { Answer } from "../types.ts";
-import type { Request, Write } from "./test-candidate.ts";
+import { accepted } from "./records.ts";
+import type { Accept, Request, Write } from "./test-candidate.ts";
 
 export type Change =
   | { readonly kind: "written"; readonly view: LockView }
@@ -22,6 +23,7 @@ export class LockServer {
 
   answer = (request: Request): Answer => {
     if (request.type === "write") return this.#write(request);
+    if (request.type === "accept") return this.#accept(request);
     return this.lock ? { kind: "found", view: this.lock } : { kind: "absent" };
   };
 
@@ -51,6 +53,12 @@ export class LockServer {
     if (!this.lock) return { kind: "absent" };
     if (this.lock.version !== over.version) return { kind: "conflict" };
     return { kind: "found", view: this.put(record) };
+  }
+
+  #accept({ over }: Accept): Answer {
+    if (!this.lock) return { kind: "absent" };
+    if (this.lock.version !== over.version) return { kind: "conflict" };
+    return { kind: "found", view: this.#store(over.uid, over.record, accepted(over.orders)) };
   }
 
   #store(uid: string, record: LeaderRecord, orders: Orders = this.lock?.orders ?? {}): LockView {

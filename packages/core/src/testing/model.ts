@@ -6,7 +6,7 @@ import type { Instant } from "@tenure/base";
 import { elapsedMs } from "../instant.ts";
 import { isRelease, type LeaderRecord, type LockView, sameRecord } from "../record.ts";
 import type { Config, Effect, Event } from "../types.ts";
-import type { Write } from "./test-candidate.ts";
+import type { Request, Write } from "./test-candidate.ts";
 
 type Entry =
   | { readonly at: Instant; readonly event: Event; readonly effect?: undefined }
@@ -85,6 +85,9 @@ export class Model {
       case "write":
         if (this.#inFlight() !== undefined) return "another request is in flight";
         return this.#objectionToWrite(effect, at);
+      case "accept":
+        if (this.#inFlight() !== undefined) return "another request is in flight";
+        return this.#objectionToAccepting(effect.over, at);
       case "cancel":
         return this.#inFlight() === effect.id ? undefined : "the request is not in flight";
       case "term-started": {
@@ -95,7 +98,8 @@ export class Model {
         return this.#termIsOpen() ? "a term is open" : undefined;
       }
       case "term-ending":
-        return this.#termIsOpen() && !this.#lostOrEnding() ? undefined : "no term is being served";
+        if (!this.#termIsOpen() || this.#lostOrEnding()) return "no term is being served";
+        return effect.reason === "step-down" && !this.#isToldToStepDown() ? "nobody told it to" : undefined;
       case "term-lost":
         return this.#termIsOpen() && !this.#isLost() ? undefined : "there is no term to lose";
       case "renewed":
@@ -128,6 +132,43 @@ export class Model {
     }
   }
 
+  /** The owner told this candidate, or the lock that it saw last does. A transfer that nobody accepted does not. */
+  #isToldToStepDown(): boolean {
+    if (this.#eventSince(this.#lastEffect("term-started"), "step-down")) return true;
+    const { orders, record } = this.#observations().at(-1)?.view ?? {};
+    return (
+      orders?.paused === true ||
+      (orders?.stepDown !== undefined && orders.stepDown === record?.leaseTransitions) ||
+      this.#isLeftToAnother(this.#observations().at(-1)?.view)
+    );
+  }
+
+  #isLeftToAnother(view: LockView | undefined): boolean {
+    const { transfer } = view?.orders ?? {};
+    return (
+      transfer?.accepted === true &&
+      transfer.transitions === view?.record.leaseTransitions &&
+      transfer.to !== this.#config.identity
+    );
+  }
+
+  #objectionToAccepting(over: LockView, at: Instant): string | undefined {
+    const observations = this.#observations();
+    const last = observations.at(-1);
+    if (over !== last?.view) return "it is not over the version that was seen last";
+    if (this.#termIsOpen()) return "a term is open";
+    if (this.#isStopping()) return "the candidate is stopping";
+    const { record, orders } = over;
+    const { transfer, paused } = orders ?? {};
+    const isAsked =
+      transfer?.to === this.#config.identity && transfer.transitions === record.leaseTransitions;
+    if (!isAsked || transfer.accepted || paused) return "it was not asked to";
+    if (record.holderIdentity === "" || record.holderIdentity === this.#config.identity)
+      return "there is no other holder";
+    const expiresAtMs = this.#firstSeenMs(observations) + this.#leaseDurationMs(last);
+    return at.monoMs < expiresAtMs ? undefined : "the lease of the holder has expired";
+  }
+
   #objectionToWrite(write: Write, at: Instant): string | undefined {
     const observations = this.#observations();
     const last = observations.at(-1);
@@ -154,10 +195,13 @@ export class Model {
     const last = observations.at(-1);
     if (!last) return false;
     if (last.view?.orders?.paused) return false;
+    const { leaseDurationMs } = this.#config.timings;
+    if (this.#isLeftToAnother(last.view) && at.monoMs < this.#firstSeenMs(observations) + leaseDurationMs)
+      return false;
     const isForeign = last.view && !isRelease(last.view.record) && !this.#writeOf(last.view.record);
     if (isForeign && at.monoMs < this.#firstSeenMs(observations) + this.#leaseDurationMs(last)) return false;
     if (!last.view && this.#config.waitWhenAbsent) {
-      if (at.monoMs < last.at.monoMs + this.#config.timings.leaseDurationMs) return false;
+      if (at.monoMs < last.at.monoMs + leaseDurationMs) return false;
     }
     return observations.every((observation, n) => {
       const before = observations[n - 1];
@@ -191,7 +235,7 @@ export class Model {
     let request: { readonly id: number; readonly observationsBefore: number } | undefined;
     let changes = 0;
     for (const [index, { at, event, effect }] of this.#history.entries()) {
-      if (effect?.type === "read" || effect?.type === "write") {
+      if (isRequest(effect)) {
         request = { id: effect.id, observationsBefore: observations.length + changes };
       }
       if (effect?.type === "cancel") request = undefined;
@@ -227,7 +271,7 @@ export class Model {
   #inFlight(): number | undefined {
     let id: number | undefined;
     for (const { event, effect } of this.#history) {
-      if (effect?.type === "read" || effect?.type === "write") id = effect.id;
+      if (isRequest(effect)) id = effect.id;
       if (effect?.type === "cancel" && effect.id === id) id = undefined;
       if (event?.type === "answer" && event.id === id) id = undefined;
     }
@@ -260,4 +304,8 @@ export class Model {
 function viewIn(event: Event): LockView | undefined {
   if (event.type === "observed") return event.view;
   return event.type === "answer" && event.answer.kind === "found" ? event.answer.view : undefined;
+}
+
+function isRequest(effect: Effect | undefined): effect is Request {
+  return effect?.type === "read" || effect?.type === "write" || effect?.type === "accept";
 }

@@ -1,5 +1,5 @@
 /** Short ways to make records and views of a lock. */
-import type { LeaderRecord, LockView } from "../record.ts";
+import type { LeaderRecord, LockView, Orders } from "../record.ts";
 
 export const uid = "lock-1";
 
@@ -31,4 +31,9 @@ export function released(revision: number | bigint, fields: Partial<LeaderRecord
 /** The same lock with a new annotation: a new version with the same record. */
 export function annotated(revision: number | bigint, of: LockView): LockView {
   return { ...of, version: String(revision), revision: BigInt(revision) };
+}
+
+/** The orders after the candidate that the transfer names has accepted it. */
+export function accepted(orders: Orders = {}): Orders {
+  return orders.transfer ? { ...orders, transfer: { ...orders.transfer, accepted: true } } : orders;
 }

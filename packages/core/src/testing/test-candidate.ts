@@ -10,9 +10,10 @@ import type { LockView } from "../record.ts";
 import { initialState, step } from "../step.ts";
 import { resolveTimings } from "../timings.ts";
 import type { Answer, Config, Effect, Event, Failure, State } from "../types.ts";
-import { uid } from "./records.ts";
+import { accepted, uid } from "./records.ts";
 
-export type Request = Extract<Effect, { type: "read" | "write" }>;
+export type Request = Extract<Effect, { type: "read" | "write" | "accept" }>;
+export type Accept = Extract<Effect, { type: "accept" }>;
 export type Write = Extract<Effect, { type: "write" }>;
 export type Respond = (request: Request) => Answer | undefined;
 
@@ -76,7 +77,8 @@ export class TestCandidate {
     this.state = state;
     this.effects.push(...effects);
     for (const effect of effects) {
-      if (effect.type === "read" || effect.type === "write") this.#request = effect;
+      if (effect.type === "read" || effect.type === "write" || effect.type === "accept")
+        this.#request = effect;
       if (effect.type === "write") this.#lastWrite = effect;
     }
     if (!(this.nextWakeMs > this.monoMs))
@@ -121,6 +123,7 @@ export class TestCandidate {
 
   /** The write in flight is committed and acknowledged. */
   ack(revision: number | bigint): Effect[] {
+    if (this.request?.type === "accept") return this.found(acceptedBy(this.request, revision));
     if (this.request?.type !== "write") throw new Error("no write is in flight");
     return this.found(this.committed(revision));
   }
@@ -173,6 +176,16 @@ export class TestCandidate {
   }
 }
 
+/** The lock after a candidate has accepted a transfer. */
+export function acceptedBy({ over }: Accept, revision: number | bigint): LockView {
+  return {
+    ...over,
+    version: String(revision),
+    revision: BigInt(revision),
+    orders: accepted(over.orders),
+  };
+}
+
 export function failure(kind: Failure["kind"] = "unreachable", retryAfterMs?: number): Failure {
   return { kind, message: `it was ${kind}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
@@ -200,6 +213,7 @@ export function verbs(effects: readonly Effect[]): string[] {
   for (const effect of effects) {
     if (effect.type === "read") names.push("get");
     if (effect.type === "write") names.push(effect.over ? "update" : "create");
+    if (effect.type === "accept") names.push("update");
   }
   return names;
 }

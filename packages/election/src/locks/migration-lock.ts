@@ -16,6 +16,7 @@ import {
   nextWriteStep,
   observeViews,
   type Side,
+  sideToAccept,
   type Views,
   viewIn,
 } from "./migration-protocol.ts";
@@ -70,6 +71,18 @@ export class MigrationLock implements Lock {
     } finally {
       this.#state = endWrite(this.#state, record);
     }
+  }
+
+  /** Writes only to the object that has the order. A write to the other one could not make the acceptance any safer. */
+  async acceptTransfer(over: LockView, signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
+    const { known } = this.#state;
+    const side = sideToAccept(known, over);
+    const view = side && known[side];
+    // The candidate decided on other versions than the ones that are known now. It must read first.
+    if (!view) return { kind: "conflict" };
+    const answer = await this.#locks[side].acceptTransfer?.(view, signal, timeoutMs);
+    if (answer?.kind === "found") return this.#observe({ ...known, [side]: answer.view }, known);
+    return answer?.kind === "failed" ? answer : { kind: "conflict" };
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {

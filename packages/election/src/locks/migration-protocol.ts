@@ -129,19 +129,33 @@ function combinedAnswer(state: ProtocolState, { from, to }: Views): Answer {
     from && to
       ? combineRecords({ from: from.record, to: to.record, newest: newest === from ? "from" : "to" }, isOwn)
       : onlyRecord(newest.record, isOwn);
-  // An operator may have written the orders to only one of the two.
-  const orders = to?.orders ?? from?.orders;
+  const side = sideWithOrders({ from, to });
+  const orders = side && { from, to }[side]?.orders;
   const view: LockView = {
     // A deletion or replacement of either object makes this another lock, whose last holder may still be working. The
     // creation of a missing object does not: nobody can have held it before.
     uid: `generation ${state.generation}`,
-    version: `${from?.version ?? "-"}/${to?.version ?? "-"}`,
+    version: versionOf({ from, to }),
     revision: revisionOf({ from, to }, state.revision),
     record,
     ...(orders && { orders }),
     object: { from, to },
   };
   return { kind: "found", view };
+}
+
+/** An operator may have written the orders to only one of the two. */
+function sideWithOrders({ from, to }: Views): Side | undefined {
+  return to?.orders ? "to" : from?.orders ? "from" : undefined;
+}
+
+function versionOf({ from, to }: Views): string {
+  return `${from?.version ?? "-"}/${to?.version ?? "-"}`;
+}
+
+/** The object in which to accept the transfer in `over`; undefined if `over` is not what is known. */
+export function sideToAccept(known: Views, over: LockView): Side | undefined {
+  return versionOf(known) === over.version ? sideWithOrders(known) : undefined;
 }
 
 function newestOf({ from, to }: Views): LockView | undefined {

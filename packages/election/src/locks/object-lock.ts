@@ -13,7 +13,7 @@ import { environment } from "../platform.ts";
 import { answerFromError, failureFromError, type SoughtObject } from "./answers.ts";
 import { eventFor } from "./event.ts";
 import type { KubeObject, ObjectKind } from "./object-kind.ts";
-import { ordersFrom } from "./orders.ts";
+import { formatTransfer, orderAnnotations, ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
 import { watchShared } from "./shared-watch.ts";
 
@@ -109,6 +109,20 @@ export class ObjectLock implements Lock {
       before
         ? this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, ...limits })
         : this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, ...limits }),
+    );
+  }
+
+  /** Sends back the whole object as it was read, with one more annotation: the record is not even formatted again. */
+  async acceptTransfer(over: LockView, signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
+    const before = over.object as KubeObject;
+    const { transfer } = over.orders ?? {};
+    if (!transfer) return { kind: "conflict" };
+    const accepted = { [orderAnnotations.transferAccepted]: formatTransfer(transfer) };
+    const annotations = { ...before.metadata.annotations, ...accepted };
+    const body = { ...before, metadata: { ...before.metadata, annotations } };
+    const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
+    return this.#answer(this.#sought(), () =>
+      this.#client.request<KubeObject>({ method: "PUT", path: this.#path(), body, ...limits }),
     );
   }
 

@@ -15,6 +15,24 @@ it.each([
   [{ "tenure.dev/transfer": "3/pod-b" }, { transfer: { transitions: 3, to: "pod-b" } }],
   [{ "tenure.dev/transfer": "3/pod/b" }, { transfer: { transitions: 3, to: "pod/b" } }],
   [{ "tenure.dev/transfer": "3/" }, undefined],
+  [
+    { "tenure.dev/transfer": "3/pod-b", "tenure.dev/transfer-accepted": "3/pod-b" },
+    { transfer: { transitions: 3, to: "pod-b", accepted: true } },
+  ],
+  // An acceptance counts only for exactly the transfer that it names.
+  [
+    { "tenure.dev/transfer": "3/pod-c", "tenure.dev/transfer-accepted": "3/pod-b" },
+    { transfer: { transitions: 3, to: "pod-c" } },
+  ],
+  [
+    { "tenure.dev/transfer": "4/pod-b", "tenure.dev/transfer-accepted": "3/pod-b" },
+    { transfer: { transitions: 4, to: "pod-b" } },
+  ],
+  [
+    { "tenure.dev/transfer": "3/pod-b", "tenure.dev/transfer-accepted": "true" },
+    { transfer: { transitions: 3, to: "pod-b" } },
+  ],
+  [{ "tenure.dev/transfer-accepted": "3/pod-b" }, undefined],
   [{ "tenure.dev/transfer": "pod-b" }, undefined],
   [{ "tenure.dev/transfer": "/pod-b" }, undefined],
   [

@@ -55,7 +55,7 @@ export const metricsCatalogue = [
     name: "tenure_lock_request_duration_seconds",
     type: "histogram",
     labels: ["operation"],
-    help: "Duration of requests to the lock, by operation: read, acquire, renew, release.",
+    help: "Duration of requests to the lock, by operation: read, acquire, renew, release, accept.",
   },
   {
     name: "tenure_lock_request_failures_total",

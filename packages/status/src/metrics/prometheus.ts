@@ -3,7 +3,7 @@
  * own registry instead of the global one, so that it does not mix with the metrics of the application.
  */
 import { type Clock, onAbort, systemClock } from "@tenure/base";
-import type { ElectionMetrics, EndReason, Failure } from "@tenure/election";
+import type { ElectionMetrics, EndReason, Failure, RequestKind } from "@tenure/election";
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { StatusSource } from "../source.ts";
 import { type MetricName, metricsCatalogue } from "./catalogue.ts";
@@ -127,7 +127,7 @@ export class PrometheusMetrics implements ElectionMetrics {
     this.#counter(metric).inc({ name: this.#name, reason });
   }
 
-  request(operation: "read" | "acquire" | "renew" | "release", tookMs: number): void {
+  request(operation: RequestKind, tookMs: number): void {
     this.#observe("tenure_lock_request_duration_seconds", tookMs, { operation });
     if (operation === "read" && this.#isLeading)
       this.#counter("leader_election_slowpath_total").inc({ name: this.#name });

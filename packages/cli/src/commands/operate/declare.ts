@@ -112,7 +112,9 @@ const orders: readonly { name: OrderName; description: string; help: string }[] 
   {
     name: "transfer",
     description: "Transfer leadership to a candidate of your choice",
-    help: "The leader stops its work and releases the lock. For one lease duration only the named candidate may take it.",
+    help: `The named candidate accepts, then the leader stops its work and releases the lock. For one lease duration only the named
+candidate may take it. If no candidate of this name answers within 5 s (a third of a longer lease duration, at most --timeout),
+the order is withdrawn and the leader stays.`,
   },
   {
     name: "pause",

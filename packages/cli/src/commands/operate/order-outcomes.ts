@@ -13,7 +13,7 @@ const deleted: Outcome = {
   message: "The lock was deleted meanwhile. See who creates it again with tenure watch",
 };
 
-function isSameTerm(before: ElectionState, { record }: ElectionState): boolean {
+export function isSameTerm(before: ElectionState, { record }: ElectionState): boolean {
   return (
     record.holderIdentity === before.record.holderIdentity &&
     record.leaseTransitions === before.record.leaseTransitions &&

@@ -1,6 +1,6 @@
 /** `tenure step-down`, `transfer`, `pause` and `resume`: writes the order, then waits until it has taken effect. */
 import { type Problem, parseDuration } from "@tenure/base";
-import { orderAnnotations } from "@tenure/election/internal";
+import { formatTransfer, orderAnnotations } from "@tenure/election/internal";
 import { durationProblems, type OperateFlags, type Session } from "../../cluster/session.ts";
 import { describeState, titleOf } from "../../display/descriptions.ts";
 import { spell } from "../../display/durations.ts";
@@ -12,6 +12,7 @@ import { type Annotations, giveOrder } from "../../elections/give-order.ts";
 import type { ElectionState } from "../../elections/state.ts";
 import { CliError } from "../../errors.ts";
 import { firstSignal } from "../../signals.ts";
+import { awaitAcceptance, noTransfer } from "./await-acceptance.ts";
 import {
   type OutcomeOf,
   pauseOutcome,
@@ -60,14 +61,18 @@ export async function order(which: OrderName, name: string, session: Session<Ord
   if (shutdown === undefined) {
     return report(session, which, { ok: true, message: made.given(before), leader: before.leader });
   }
-  const ending = await awaitEffect(
-    session,
-    platform.clock,
-    shutdown.signal,
-    after ?? before,
-    timeoutMs,
-    made.outcomeOf(before),
-  );
+  const given = after ?? before;
+  const unanswered =
+    which === "transfer"
+      ? await awaitAcceptance(session, { where, given, to: flags.to ?? "", timeoutMs }, shutdown.signal)
+      : undefined;
+  if (unanswered !== undefined) {
+    const waitedMs = session.monotonicMs() - startedMs;
+    return report(session, which, { ok: false, message: unanswered, leader: before.leader }, waitedMs);
+  }
+  const remainingMs = Math.max(timeoutMs - (session.monotonicMs() - startedMs), 0);
+  const outcomeOf = made.outcomeOf(before);
+  const ending = await awaitEffect(session, platform.clock, shutdown.signal, given, remainingMs, outcomeOf);
   const tookMs = session.monotonicMs() - startedMs;
   if (ending.kind === "outcome") return report(session, which, ending.outcome, tookMs);
   return report(session, which, { ok: false, message: unfinished(ending, made, before, timeoutMs) }, tookMs);
@@ -141,8 +146,8 @@ const stepDown: Order = {
     requireLeader(state, "make the leader step down");
     if (state.orders.stepDown) return undefined;
     return {
+      ...noTransfer,
       [orderAnnotations.stepDown]: String(state.record.leaseTransitions),
-      [orderAnnotations.transfer]: null,
     };
   },
   outcomeOf: stepDownOutcome,
@@ -158,8 +163,10 @@ function transferTo(to: string): Order {
     decide(state) {
       requireLeader(state, `transfer leadership to ${withoutControls(to)}`);
       if (state.leader === to || state.orders.transferTo === to) return undefined;
+      const transfer = { transitions: state.record.leaseTransitions, to };
       return {
-        [orderAnnotations.transfer]: `${state.record.leaseTransitions}/${to}`,
+        ...noTransfer,
+        [orderAnnotations.transfer]: formatTransfer(transfer),
         [orderAnnotations.stepDown]: null,
       };
     },
@@ -167,7 +174,7 @@ function transferTo(to: string): Order {
       state.leader === to ? `${withoutControls(to)} already leads, nothing to do` : undefined,
     outcomeOf: (before) => transferOutcome(before, to),
     given: (before) =>
-      `${withoutControls(before.record.holderIdentity)} was told to hand over to ${withoutControls(to)}`,
+      `${withoutControls(to)} was asked to take over from ${withoutControls(before.record.holderIdentity)}`,
     late(before, last, within) {
       const text = notObeyed(before, last, within, "hand over");
       return last.standing === "led" ? `${text}${lapses}` : text;

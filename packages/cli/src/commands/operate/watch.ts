@@ -172,7 +172,9 @@ function lineData({ wallMs, change }: ReportedChange, { namespace, name, history
     name,
     change: change.kind,
     leader: change.kind === "leads" ? change.leader : (history.leader ?? null),
-    ...(change.kind === "transfer" ? { to: change.other } : { previous: change.other }),
+    ...(change.kind === "transfer" || change.kind === "transfer-accepted"
+      ? { to: change.other }
+      : { previous: change.other }),
     transitions: change.transitions ?? history.last?.record.leaseTransitions,
     heldSeconds: seconds(change.heldMs),
     gapSeconds: seconds(change.gapMs),

@@ -1,5 +1,7 @@
 /** Translates the flags of the old leader-elector sidecar into the current ones. */
 import { formatDuration, type Problem, parseDuration } from "@tenure/base";
+import { identityFrom } from "../../candidate/create-election.ts";
+import type { Platform } from "../../platform.ts";
 import { differentProblem } from "../../settings/settings.ts";
 import { defaultStatus, type SidecarFlags } from "./declare.ts";
 
@@ -11,8 +13,10 @@ const currentNames = [
 ] as const;
 
 /** The flags under their current names. Two names for one setting with different values are a problem. */
-export function withCurrentNames(flags: SidecarFlags, problems: Problem[]): SidecarFlags {
+export function withCurrentNames(flags: SidecarFlags, problems: Problem[], platform: Platform): SidecarFlags {
   const result: SidecarFlags = { ...flags };
+  // The default of leader-elector. Should two replicas share a host name, the election refuses one of them.
+  if (flags.election !== undefined) result.id = identityFrom(flags, platform) || platform.hostName();
   for (const [old, current] of currentNames) {
     const value = flags[old];
     if (value === undefined) continue;

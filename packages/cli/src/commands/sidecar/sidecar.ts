@@ -31,7 +31,7 @@ export async function sidecar(command: Command, platform: Platform): Promise<voi
   const { flags: typed, problems, nameOf } = await readSettings<SidecarFlags>(command, platform);
   const isFollowing = typed.followFile !== undefined || typed.followConfigmap !== undefined;
   const { followProblems, follow } = await import("./follow.ts");
-  const flags = isFollowing ? typed : withCurrentNames(typed, problems);
+  const flags = isFollowing ? typed : withCurrentNames(typed, problems, platform);
   if (isFollowing) problems.push(...followProblems(flags, platform));
   else {
     problems.push(

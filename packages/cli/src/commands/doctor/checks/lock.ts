@@ -106,9 +106,9 @@ export function checkOrders(state: ElectionState, serverNowMs: number): Report[]
   }
   const pending = orders.stepDown
     ? orderAnnotations.stepDown
-    : orders.transferTo === undefined
-      ? undefined
-      : orderAnnotations.transfer;
+    : orders.transferAccepted
+      ? orderAnnotations.transfer
+      : undefined;
   const pendingMs = pending === undefined ? undefined : sinceMs(pending);
   if (pending !== undefined && state.standing === "led" && (pendingMs ?? 0) > longestOrderMs) {
     reports.push(
@@ -119,6 +119,11 @@ export function checkOrders(state: ElectionState, serverNowMs: number): Report[]
         about,
       ),
     );
+  }
+  if (orders.transferTo !== undefined && !orders.transferAccepted) {
+    const what = `${orders.transferTo} was asked to take over and has not answered: no candidate has this name, or it cannot lead now`;
+    const fix = `withdraw the order with kubectl annotate ${state.kind} ${state.name} -n ${state.namespace} ${orderAnnotations.transfer}-`;
+    reports.push(hint("orders", what, fix, about));
   }
   return reports.length > 0 ? reports : [ok("orders", "no order is pending", about)];
 }
