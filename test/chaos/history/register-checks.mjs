@@ -91,7 +91,8 @@ function findStaleWrites(name, { resets }, accepted, isLate) {
  */
 function findLostWrites(operations, accepted, isLate) {
   const writes = accepted.filter(({ what }) => what === "write");
-  const seqs = new Map(writes.map(({ value, seq }) => [value, seq]));
+  // Reads too: they show the number of a write whose answer is missing.
+  const seqs = new Map(accepted.map(({ value, seq }) => [value, seq]));
   seqs.set(initialValue, 0);
   const known = new Set(operations.filter(({ what }) => what === "write").map(({ value }) => value));
   return writes.flatMap((write, index) => {

@@ -74,6 +74,18 @@ describe("an acknowledged write", () => {
     expect(await kindsOf(entries)).toEqual(["lost-write"]);
   });
 
+  it("is lost if another worker replaces a value that only a read has shown", async () => {
+    const [a, b, c] = [new Worker("a", 10), new Worker("b", 20, 2), new Worker("c", 30, 3)];
+    const entries = [
+      ...a.write(100, "unknown", "a1"),
+      ...b.read(200, 1, "a1"),
+      ...c.read(210, 1, "a1"),
+      ...c.write(220, 2, "c1"),
+      ...b.write(230, 3, "b1"),
+    ];
+    expect(await kindsOf(entries)).toContain("lost-write");
+  });
+
   it("is lost if a later read does not show it", async () => {
     const [a, b] = [new Worker("a", 10), new Worker("b", 20, 2)];
     const entries = [...a.write(100, 1, "a1"), ...a.write(110, 2, "a2"), ...b.read(200, 1, "a1")];
