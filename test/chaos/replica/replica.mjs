@@ -1,19 +1,22 @@
 // @ts-check
 /** Starts, stops, freezes and restarts the processes of one replica, and remembers every process it started. */
-import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { UsageLog } from "./leaks.mjs";
+import { isAlive, marked, markVariable, watchdogsOf } from "../../processes/run/survivors.mjs";
+import { nowMs } from "../history/history.mjs";
+import { UsageLog } from "../leaks.mjs";
+import { usageOf } from "./usage.mjs";
 
 const sampleMs = 1_000;
+const rememberedPids = 3;
 const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Replica {
-  /** @type {number[]} */
-  pids = [];
   /** @type {UsageLog[]} one for each candidate process */
   usages = [];
+  #mark = randomUUID();
+  /** @type {number[]} the last candidate processes; older pids may belong to other processes by now */
+  #lastPids = [];
   #incarnation = 0;
   /** @type {import("node:child_process").ChildProcess | undefined} */
   #process;
@@ -22,23 +25,26 @@ export class Replica {
   #isClosing = false;
 
   /**
-   * @param {string} name
-   * @param {import("./proxy.mjs").TcpProxy} proxy
-   * @param {object} setup the configuration of the candidate
-   * @param {(text: string) => void} log
-   * @param {import("./faketime.mjs").FakeClock} [clock] its wall clock, if that can be set
+   * @param {object} options
+   * @param {string} options.name
+   * @param {import("./kinds.mjs").Kind} options.kind
+   * @param {import("./kinds.mjs").Setup} options.setup
+   * @param {import("../proxy.mjs").TcpProxy} options.proxy its network
+   * @param {import("../history/history.mjs").HistoryFile} options.history
+   * @param {NodeJS.ProcessEnv} options.env
+   * @param {(text: string) => void} options.log
+   * @param {import("../faketime.mjs").FakeClock | undefined} options.clock its wall clock, if that can be set
    */
-  constructor(name, proxy, setup, log, clock) {
+  constructor({ name, kind, setup, proxy, history, env, log, clock }) {
     this.id = name;
     this.name = name;
+    this.kind = kind;
     this.proxy = proxy;
     this.setup = setup;
+    this.history = history;
+    this.env = { ...env, [markVariable]: this.#mark };
     this.log = log;
     this.clock = clock;
-  }
-
-  get pid() {
-    return this.#process?.pid;
   }
 
   get isAlive() {
@@ -46,31 +52,35 @@ export class Replica {
   }
 
   get hasWorker() {
-    return this.#workerPid !== undefined && isRunning(this.#workerPid);
+    return this.#workerPid !== undefined && isAlive(this.#workerPid);
   }
 
   start(sameIdentity = false) {
     if (this.#isClosing) return;
     if (!sameIdentity) this.id = `${this.name}-${this.#incarnation++}`;
-    const argument = JSON.stringify({ ...this.setup, id: this.id });
-    const child = fork(fileURLToPath(new URL("./candidate.mjs", import.meta.url)), [argument], {
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
-      env: { ...process.env, ...this.clock?.env },
-    });
+    const { id } = this;
+    const child = this.kind.start(
+      this.setup,
+      id,
+      { ...this.env, ...this.clock?.env },
+      {
+        started: (pid) => {
+          this.#workerPid = pid;
+        },
+        ended: (token) => this.history.append({ kind: "ended", id, token, atMs: nowMs() }),
+        log: (text) => this.log(`${id}: ${text}`),
+      },
+    );
+    const pid = /** @type {number} */ (child.pid);
     this.#process = child;
+    this.#lastPids = [pid, ...this.#lastPids].slice(0, rememberedPids);
     this.#sample(child);
-    child.once("exit", () => this.clock?.removeSharedMemory(/** @type {number} */ (child.pid)));
-    this.pids.push(/** @type {number} */ (child.pid));
-    child.on("message", (/** @type {{ started: number }} */ { started }) => {
-      this.#workerPid = started;
-      this.pids.push(started);
-    });
-    child.stderr?.on("data", (text) => this.log(`${this.id}: ${String(text).trim()}`));
     child.on("exit", (code, signal) => {
+      this.clock?.removeSharedMemory(pid);
       if (this.#process !== child) return;
       this.#process = undefined;
       // A candidate ends its process if its work overruns or if it is denied access. It is restarted, like a pod.
-      this.log(`${this.id} exited (${signal ?? code})`);
+      this.log(`${id} exited (${signal ?? code})`);
       setTimeout(() => !this.#process && this.start(), 500);
     });
   }
@@ -89,7 +99,12 @@ export class Replica {
     if (!this.#process) this.start();
   }
 
-  /** @param {number} forMs */
+  /** Kills only the work. The candidate goes on. */
+  killWork() {
+    if (this.#workerPid !== undefined && isAlive(this.#workerPid)) process.kill(this.#workerPid, "SIGKILL");
+  }
+
+  /** Freezes the candidate. Its work and its watchdog go on. @param {number} forMs */
   async freeze(forMs) {
     const child = this.#process;
     child?.kill("SIGSTOP");
@@ -97,9 +112,19 @@ export class Replica {
     child?.kill("SIGCONT");
   }
 
-  /** @param {number} blockMs */
+  /** Freezes every process of the replica, as when the whole machine is suspended. @param {number} forMs */
+  async freezeAll(forMs) {
+    const pids = this.survivors();
+    for (const pid of pids) signal(pid, "SIGSTOP");
+    await wait(forMs);
+    for (const pid of pids) signal(pid, "SIGCONT");
+  }
+
+  /** @param {number} blockMs @returns {boolean} whether this kind of replica can be told to block */
   block(blockMs) {
-    this.#process?.send({ blockMs }, () => {});
+    if (!this.#process?.connected) return false;
+    this.#process.send({ blockMs }, () => {});
+    return true;
   }
 
   /** Stops the replica for good. */
@@ -107,6 +132,19 @@ export class Replica {
     this.#isClosing = true;
     this.#process?.kill("SIGCONT");
     await this.#end("SIGTERM");
+  }
+
+  /** All processes of this replica that run: candidate, work, watchdogs, and what they started. */
+  survivors() {
+    return [...new Set([...marked(this.#mark), ...this.#lastPids.flatMap(watchdogsOf)])];
+  }
+
+  /** Waits until nothing of the closed replica runs. @param {number} forMs @returns {Promise<number[]>} what still runs */
+  async remains(forMs) {
+    for (const endMs = performance.now() + forMs; ; await wait(250)) {
+      const pids = this.survivors();
+      if (pids.length === 0 || performance.now() > endMs) return pids;
+    }
   }
 
   /**
@@ -136,28 +174,11 @@ export class Replica {
   }
 }
 
-/** File descriptors and resident memory, if /proc has them. @param {number} pid */
-function usageOf(pid) {
+/** @param {number} pid @param {NodeJS.Signals} name */
+function signal(pid, name) {
   try {
-    const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    // A process that exited but was not reaped yet has none.
-    if (resident === undefined) return undefined;
-    return { descriptors: readdirSync(`/proc/${pid}/fd`).length, megabytes: Number(resident) / 1_024 };
+    process.kill(pid, name);
   } catch {
-    // The process has exited, or this is not Linux.
-    return undefined;
+    // It has exited.
   }
-}
-
-/** @param {number} pid */
-export function isRunning(pid) {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  // A zombie has exited, but its parent has not reaped it yet.
-  return (
-    !existsSync(`/proc/${pid}/status`) || !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, "utf8"))
-  );
 }
