@@ -64,6 +64,11 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
   const replicas = [];
   /** @type {Record<string, number>} */
   const faultCounts = {};
+  const killAll = () => {
+    for (const replica of replicas) replica.kill();
+  };
+  // No replica outlives a test that ends early.
+  process.once("exit", killAll);
   try {
     await register.ready();
     await makeReplicas();
@@ -82,6 +87,7 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
       replica.proxy.close();
       await replica.close();
     }
+    process.off("exit", killAll);
     register.close();
     history.close();
     await target.stop();

@@ -134,6 +134,11 @@ export class Replica {
     await this.#end("SIGTERM");
   }
 
+  /** Kills the candidate without waiting. The rest of the replica ends by itself. */
+  kill() {
+    this.#process?.kill("SIGKILL");
+  }
+
   /** All processes of this replica that run: candidate, work, watchdogs, and what they started. */
   survivors() {
     return [...new Set([...marked(this.#mark), ...this.#lastPids.flatMap(watchdogsOf)])];
