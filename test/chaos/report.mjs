@@ -12,6 +12,9 @@ import { isLeak, mostDescriptors, mostMegabytes } from "./leaks.mjs";
  * @property {boolean} hasLeader
  */
 
+/** Two leaders cause hundreds of violations. The first ones show the cause. */
+const mostPrinted = 30;
+
 /** @param {import("./history/history.mjs").History} history @param {Verdict} verdict */
 export function printVerdict({ run, restores, stalls }, verdict) {
   const { terms, operations, refused, unknown, late, violations, unjudged } = verdict;
@@ -31,8 +34,12 @@ export function printVerdict({ run, restores, stalls }, verdict) {
     `restores      ${restores.length - bumped} with revisions that fall, ${bumped} with --bump-revision`,
   );
   console.log(`machine       stalled ${stalls.length} times, for up to ${Math.round(longestStall)} ms`);
-  for (const { kind, text } of unjudged) console.log(`not judged    ${kind}: the machine stalled: ${text}`);
-  for (const { kind, text } of violations) console.log(`VIOLATION     ${kind}: ${text}`);
+  for (const { kind, text } of unjudged.slice(0, mostPrinted))
+    console.log(`not judged    ${kind}: the machine stalled: ${text}`);
+  for (const { kind, text } of violations.slice(0, mostPrinted))
+    console.log(`VIOLATION     ${kind}: ${text}`);
+  const more = violations.length - mostPrinted;
+  if (more > 0) console.log(`VIOLATION     and ${more} more`);
 }
 
 /** @param {Observed} observed */

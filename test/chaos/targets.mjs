@@ -128,8 +128,8 @@ async function restores(cluster) {
     // As the documentation says: nobody works when the servers come back, and if revisions fall, storage forgets the tokens.
     await wait(Math.max(0, stoppedMs + leaseMs - nowMs()));
     if (!bumped) await context.forgetTokens();
-    await cluster.startApiServer();
     history.append({ kind: "restore", fromMs, toMs: nowMs(), bumped });
+    await cluster.startApiServer();
   };
   return {
     "restore etcd with --bump-revision": restore(true),

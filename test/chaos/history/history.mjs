@@ -36,7 +36,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
  *
  * @typedef {{ kind: "run", target: string, seed: number, replicas: number, leaseMs: number }} Run
  * @typedef {{ kind: "ended", id: string, token: string, atMs: number }} Ended a term has ended: its work has stopped
- * @typedef {{ kind: "restore", fromMs: number, toMs: number, bumped: boolean }} Restore the store was down and came back with an older state
+ * @typedef {{ kind: "restore", fromMs: number, toMs: number, bumped: boolean }} Restore the store went down, and came back with an older state when nobody worked
  * @typedef {{ kind: "reset", register: RegisterName, seq: number }} Reset somebody told the register to forget which tokens it has seen
  * @typedef {{ kind: "stall", fromMs: number, toMs: number }} Stall the register's process did not run, because the machine was busy
  *

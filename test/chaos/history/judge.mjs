@@ -26,12 +26,12 @@ import { termsOf, workersOf } from "./workers.mjs";
 /** @param {import("./history.mjs").History} history @returns {Verdict} */
 export function judge(history) {
   const workers = workersOf(history.operations);
-  const terms = [...termsOf(workers.values()).values()];
+  const terms = termsOf(workers.values(), history.restores);
   const registers = [checkRegister("fenced", history, workers), checkRegister("open", history, workers)];
   const findings = [
     ...findOverlaps(history, [...workers.values()]),
-    ...findTokenDisorder(history, terms),
-    ...findWorkAfterEnd(history),
+    ...findTokenDisorder(terms),
+    ...findWorkAfterEnd(history, workers),
     ...registers.flatMap((register) => register.findings),
   ].sort((a, b) => a.atMs - b.atMs);
   const count = (/** @type {string} */ outcome) =>

@@ -1,6 +1,6 @@
 // @ts-check
 /** Checks of a history that are about terms: overlapping work, the order of tokens, work after the end of a term. */
-import { describe, observer, termKey } from "./workers.mjs";
+import { describe, observer, workerKey } from "./workers.mjs";
 
 /**
  * @typedef {import("./history.mjs").History} History
@@ -49,47 +49,39 @@ export function findOverlaps(history, workers) {
 }
 
 /**
- * A later term must have a greater token. Each restore of an older state without --bump-revision explains one fall: that
- * from the last term before it to the first one after it.
- * @param {History} history
+ * A later term must have a greater token, unless the store has fallen back to older revisions in between.
  * @param {Term[]} terms in the order of their first operation
  * @returns {Finding[]}
  */
-export function findTokenDisorder({ run, restores }, terms) {
-  const unused = restores.filter(({ bumped }) => !bumped);
-  /** @type {Finding[]} */
-  const findings = [];
-  terms.slice(1).forEach((next, index) => {
+export function findTokenDisorder(terms) {
+  return terms.slice(1).flatMap((next, index) => {
     const term = /** @type {Term} */ (terms[index]);
-    if (next.token > term.token) return;
-    // A term that was won just before the restore may do its first work while the store is down, or shortly after that.
-    const straggleMs = run?.leaseMs ?? 0;
-    const restore = unused.findIndex(
-      ({ fromMs, toMs }) => fromMs < next.firstMs && term.firstMs < toMs + straggleMs,
-    );
-    if (restore >= 0) unused.splice(restore, 1);
-    else {
-      findings.push({
-        kind: "token-order",
-        atMs: next.firstMs,
-        text: `${describe(term)} and ${describe(next)}: the later token is not greater`,
-      });
-    }
+    if (next.epoch > term.epoch || next.token > term.token) return [];
+    const text = `${describe(term)} and ${describe(next)}: the later token is not greater`;
+    return { kind: /** @type {const} */ ("token-order"), atMs: next.firstMs, text };
   });
-  return findings;
 }
 
 /**
- * Operations that began after the term had ended, or after the last moment at which the term could be valid.
+ * Operations that began after the term of their worker had ended, or after the last moment at which it could be valid.
  * @param {History} history
+ * @param {Map<string, Worker>} workers
  * @returns {Finding[]}
  */
-export function findWorkAfterEnd(history) {
-  const ends = new Map(history.ended.map((end) => [termKey(end), end.atMs]));
+export function findWorkAfterEnd(history, workers) {
+  /** @type {Map<string, number>} */
+  const ends = new Map();
+  for (const [key, { id, token, firstMs }] of workers) {
+    // An earlier end belongs to a term before a restore, in which the same candidate won the same revision.
+    const own = history.ended.filter(
+      (end) => end.id === id && BigInt(end.token) === token && end.atMs >= firstMs,
+    );
+    ends.set(key, Math.min(...own.map(({ atMs }) => atMs)));
+  }
   return history.operations.flatMap((operation) => {
     const { id, token, pid, invokedMs, untilMs, what } = operation;
     if (id === observer) return [];
-    const endMs = Math.min(ends.get(termKey(operation)) ?? Number.POSITIVE_INFINITY, untilMs);
+    const endMs = Math.min(ends.get(workerKey(operation)) ?? Number.POSITIVE_INFINITY, untilMs);
     if (invokedMs <= endMs) return [];
     const late = (invokedMs - endMs).toFixed(1);
     return {

@@ -14,6 +14,7 @@
  * @property {number} untilMs the last deadline that it saw
  *
  * @typedef {object} Term
+ * @property {number} epoch how often the store had fallen back to older revisions before
  * @property {string} id
  * @property {bigint} token
  * @property {number} firstMs
@@ -25,9 +26,6 @@ export const observer = "observer";
 
 /** @param {Operation} operation */
 export const workerKey = ({ id, token, pid }) => `${id} ${token} ${pid}`;
-
-/** @param {{ id: string, token: bigint | string }} of */
-export const termKey = ({ id, token }) => `${id} ${token}`;
 
 /**
  * @param {Operation[]} operations
@@ -49,19 +47,23 @@ export function workersOf(operations) {
 }
 
 /**
+ * After a restore the same candidate can win the same revision again. That is another term.
  * @param {Iterable<Worker>} workers
- * @returns {Map<string, Term>} by key, in the order of their first operation
+ * @param {import("./history.mjs").Restore[]} restores
+ * @returns {Term[]} in the order of their first operation
  */
-export function termsOf(workers) {
+export function termsOf(workers, restores) {
+  const falls = restores.filter(({ bumped }) => !bumped);
   /** @type {Map<string, Term>} */
   const terms = new Map();
   for (const { id, token, firstMs, lastMs } of workers) {
-    const key = termKey({ id, token });
-    const term = terms.get(key) ?? { id, token, firstMs, lastMs };
+    const epoch = falls.filter(({ toMs }) => toMs <= firstMs).length;
+    const key = `${epoch} ${id} ${token}`;
+    const term = terms.get(key) ?? { epoch, id, token, firstMs, lastMs };
     terms.set(key, term);
     term.lastMs = Math.max(term.lastMs, lastMs);
   }
-  return terms;
+  return [...terms.values()];
 }
 
 /**
@@ -74,7 +76,7 @@ function lastSignOf({ checks, invokedMs, returnedMs }) {
   return checks || returnedMs === Number.POSITIVE_INFINITY ? invokedMs : returnedMs;
 }
 
-/** @param {Term | Worker} term */
+/** @param {Omit<Term, "epoch">} term */
 export function describe({ id, token, firstMs, lastMs }) {
   return `${id} (token ${token}, ${firstMs.toFixed(0)}–${lastMs.toFixed(0)})`;
 }
