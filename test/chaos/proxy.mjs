@@ -1,5 +1,8 @@
 // @ts-check
-/** The network between one candidate and the API server. It can be slow, hold all data back, reset and half-close connections. */
+/**
+ * The network between one candidate and the API server. It can be slow, hold all data back, reset and half-close connections.
+ * With several targets it is also a load balancer: successive connections go to different ones.
+ */
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
@@ -14,14 +17,16 @@ export class TcpProxy {
   /** @type {(() => void)[]} what is sent when the black hole ends */
   #held = [];
 
-  /** @param {{ host: string, port: number }} target */
-  constructor(target) {
+  /** @param {{ host: string, port: number }[]} targets */
+  constructor(...targets) {
+    let connections = Math.floor(Math.random() * targets.length);
     this.#server = createServer({ allowHalfOpen: true }, (client) => {
       if (this.#mode === "refusing") {
         client.destroy();
         return;
       }
-      const upstream = connect({ ...target, allowHalfOpen: true });
+      const target = targets[connections++ % targets.length];
+      const upstream = connect({ ...target, port: target?.port ?? 0, allowHalfOpen: true });
       this.#join(client, upstream);
       this.#join(upstream, client);
     });

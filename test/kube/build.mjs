@@ -62,6 +62,21 @@ export async function buildAssets({ go, folder, pins, report }) {
 }
 
 /**
+ * Builds the tool that restores snapshots. Only few tests need it, so it is not one of the assets.
+ *
+ * @param {object} options
+ * @param {string} options.go path of the go command
+ * @param {string} options.folder where the executable goes
+ * @param {import("./assets.mjs").Pins} options.pins
+ */
+export async function buildEtcdutl({ go, folder, pins }) {
+  const programs = [
+    { name: "etcdutl", version: pins.etcd, source: "go.etcd.io/etcd/etcdutl/v3", ldflags: "-s -w" },
+  ];
+  await buildPrograms({ go, folder, moduleFolder: assetsFolder, programs });
+}
+
+/**
  * @param {object} options
  * @param {string} options.go path of the go command
  * @param {string} options.folder where the executables go

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Starts a real kube-apiserver with its etcd on the loopback interface.
+ * Starts a real kube-apiserver with its etcd on the loopback interface, or several on one etcd.
  *
  * It has RBAC, service-account tokens and an admin. It has no controllers: a deleted namespace stays
  * Terminating, there is no "default" ServiceAccount, and pods do not run.
@@ -18,6 +18,7 @@ import { answersOk, PortTakenError, tail, untilReady } from "./ready.mjs";
 /**
  * @typedef {object} ClusterOptions
  * @property {import("./assets.mjs").Assets} [assets] by default those that findAssets() finds or builds
+ * @property {number} [apiServers] how many kube-apiservers share the etcd, by default 1
  * @property {string[]} [apiServerFlags] more flags for kube-apiserver; they override the default flags
  * @property {number} [readyTimeoutMs] for each server, by default 60_000
  * @property {boolean} [keepFolder] keep the logs after stop(), by default false
@@ -26,17 +27,25 @@ import { answersOk, PortTakenError, tail, untilReady } from "./ready.mjs";
  * @property {NodeJS.Signals} [signal] SIGTERM shuts down gracefully, SIGKILL simulates a crash; by default "SIGTERM"
  * @property {boolean} [withEtcd] also stop etcd, by default false
  *
+ * @typedef {object} ApiServer one of the kube-apiservers; all have the same certificate
+ * @property {string} server its URL
+ * @property {() => number | undefined} pid
+ * @property {(signal: NodeJS.Signals) => Promise<void>} stop
+ * @property {() => Promise<void>} start
+ *
  * @typedef {object} Cluster
- * @property {string} server URL of kube-apiserver; a restart keeps it
+ * @property {string} server URL of the first kube-apiserver; a restart keeps it
+ * @property {ApiServer[]} apiServers
  * @property {string} etcdServer URL of etcd, plain HTTP without authentication; a restart keeps it
  * @property {string} caPem
  * @property {string} adminToken of the user admin in system:masters
  * @property {string} kubeconfigPath the admin's
  * @property {string} folder data, logs and credentials
+ * @property {string} etcdFolder etcd's data; replace it only while etcd is stopped
  * @property {() => { kubeApiServer: number | undefined, etcd: number | undefined }} pids of the running servers
  * @property {() => number[]} startedPids of every process that was started, so that a test can check that all have exited
  * @property {Promise<Error>} died resolves when a server exits unexpectedly
- * @property {(options?: RestartOptions) => Promise<void>} stopApiServer
+ * @property {(options?: RestartOptions) => Promise<void>} stopApiServer stops all kube-apiservers
  * @property {() => Promise<void>} startApiServer starts what stopApiServer stopped, and waits until it is ready
  * @property {(options?: RestartOptions) => Promise<void>} restartApiServer
  * @property {() => Promise<void>} stop kills every process and removes the folder; a second call waits for the first
@@ -64,22 +73,29 @@ export async function startCluster(options = {}) {
  * @param {ClusterOptions & { assets: import("./assets.mjs").Assets }} options
  * @returns {Promise<Cluster>}
  */
-async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, keepFolder = false }) {
+async function start({
+  assets,
+  apiServers: apiServerCount = 1,
+  apiServerFlags = [],
+  readyTimeoutMs = 60_000,
+  keepFolder = false,
+}) {
   const folder = await mkdtemp(join(tmpdir(), "tenure-kube-"));
   const cleanup = await startCleanupProcess(folder);
   const startedPids = [cleanup.pid];
   if (keepFolder) cleanup.keepFolder();
 
-  const [etcdPort, apiPort] = /** @type {[number, number]} */ (await freePorts(2));
-  const server = `https://127.0.0.1:${apiPort}`;
+  const [etcdPort, ...apiPorts] = /** @type {[number, ...number[]]} */ (await freePorts(1 + apiServerCount));
+  const servers = apiPorts.map((port) => `https://127.0.0.1:${port}`);
+  const [server = ""] = servers;
   const etcdServer = `http://127.0.0.1:${etcdPort}`;
   const certFolder = join(folder, "serving");
   const kubeconfigPath = join(folder, "kubeconfig");
-  const logs = { etcd: join(folder, "etcd.log"), kubeApiServer: join(folder, "kube-apiserver.log") };
+  const etcdFolder = join(folder, "etcd");
   await mkdir(certFolder);
   const { adminToken, files } = await writeCredentials(folder);
 
-  /** @type {{ etcd?: import("./process.mjs").ServerProcess, kubeApiServer?: import("./process.mjs").ServerProcess }} */
+  /** @type {Record<string, import("./process.mjs").ServerProcess>} by name */
   const running = {};
   /** @type {Set<import("./process.mjs").ServerProcess>} including those that are still exiting */
   const alive = new Set();
@@ -96,18 +112,17 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
   });
 
   /**
-   * @param {"etcd" | "kubeApiServer"} key
    * @param {string} name
+   * @param {string} command
    * @param {string[]} args
    * @param {() => Promise<boolean>} probe
    */
-  async function run(key, name, args, probe) {
-    if (running[key]) throw new Error(`Cannot start ${name}: it is already running. Stop it first`);
-    const logFile = logs[key];
-    const command = assets[key];
+  async function run(name, command, args, probe) {
+    if (running[name]) throw new Error(`Cannot start ${name}: it is already running. Stop it first`);
+    const logFile = join(folder, `${name}.log`);
     const process = await startProcess({ name, command, args, logFile, home: folder, cleanup });
     startedPids.push(process.pid);
-    running[key] = process;
+    running[name] = process;
     alive.add(process);
     void process.exited.then(() => alive.delete(process));
     try {
@@ -116,13 +131,13 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
       await untilReady({ process, logFile, timeoutMs: readyTimeoutMs, probe });
       rejectIfStopped();
     } catch (error) {
-      if (running[key] === process) delete running[key];
+      if (running[name] === process) delete running[name];
       await process.end("SIGKILL");
       throw error;
     }
     void process.exited.then(async (how) => {
-      if (running[key] !== process) return;
-      delete running[key];
+      if (running[name] !== process) return;
+      delete running[name];
       reportDeath(
         new Error(`${name} exited unexpectedly (${how}). The end of ${logFile}:\n${await tail(logFile)}`),
       );
@@ -134,22 +149,22 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
   }
 
   /**
-   * @param {"etcd" | "kubeApiServer"} key
+   * @param {string} name
    * @param {NodeJS.Signals} signal
    */
-  async function end(key, signal) {
-    const process = running[key];
+  async function end(name, signal) {
+    const process = running[name];
     // Removed first, so that this exit is not reported as unexpected.
-    delete running[key];
+    delete running[name];
     await process?.end(signal);
   }
 
   const startEtcd = () =>
     run(
       "etcd",
-      "etcd",
+      assets.etcd,
       [
-        `--data-dir=${join(folder, "etcd")}`,
+        `--data-dir=${etcdFolder}`,
         `--listen-client-urls=${etcdServer}`,
         `--advertise-client-urls=${etcdServer}`,
         // No other member joins, so any port is fine.
@@ -160,15 +175,19 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
       () => answersOk(`${etcdServer}/health`),
     );
 
-  const startKubeApiServer = () =>
+  /** @param {number} index */
+  const nameOf = (index) => (index === 0 ? "kube-apiserver" : `kube-apiserver-${index + 1}`);
+
+  /** @param {number} index */
+  const startKubeApiServer = (index) =>
     run(
-      "kubeApiServer",
-      "kube-apiserver",
+      nameOf(index),
+      assets.kubeApiServer,
       [
         `--etcd-servers=${etcdServer}`,
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
-        `--secure-port=${apiPort}`,
+        `--secure-port=${apiPorts[index]}`,
         `--cert-dir=${certFolder}`,
         "--authorization-mode=RBAC",
         `--token-auth-file=${files.tokens}`,
@@ -187,9 +206,9 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
         if (!ca) return false;
         caPem = ca;
         const access = { ca, token: adminToken };
-        if (!(await answersOk(`${server}/readyz`, access))) return false;
+        if (!(await answersOk(`${servers[index]}/readyz`, access))) return false;
         // Created in the background; /readyz does not wait for it.
-        return answersOk(`${server}/api/v1/namespaces/default`, access);
+        return answersOk(`${servers[index]}/api/v1/namespaces/default`, access);
       },
     );
 
@@ -197,8 +216,7 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
   function stop({ keep = keepFolder } = {}) {
     stopped ??= (async () => {
       // No server has anything to save, so all are killed.
-      delete running.kubeApiServer;
-      delete running.etcd;
+      for (const name of Object.keys(running)) delete running[name];
       await Promise.all([...alive].map((process) => process.end("SIGKILL")));
       // A start in progress notices the stop, and kills the process that it started.
       await Promise.allSettled(starting);
@@ -211,7 +229,7 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
 
   /** @param {RestartOptions} [options] */
   async function stopApiServer({ signal = "SIGTERM", withEtcd = false } = {}) {
-    await end("kubeApiServer", signal);
+    await Promise.all(servers.map((_server, index) => end(nameOf(index), signal)));
     if (withEtcd) await end("etcd", signal);
   }
 
@@ -219,14 +237,21 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
     rejectIfStopped();
     if (!running.etcd) await startEtcd();
     rejectIfStopped();
-    await startKubeApiServer();
+    const indexes = [...servers.keys()];
+    // The first one creates the certificate that all use.
+    if (!caPem) await startKubeApiServer(/** @type {number} */ (indexes.shift()));
+    const started = await Promise.allSettled(indexes.map(startKubeApiServer));
+    for (const result of started) if (result.status === "rejected") throw result.reason;
   }
 
-  async function startApiServer() {
-    const start = startServers();
+  /** @param {() => Promise<void>} task */
+  async function starts(task) {
+    const start = task();
     starting.add(start);
     await start.finally(() => starting.delete(start));
   }
+
+  const startApiServer = () => starts(startServers);
 
   try {
     await startApiServer();
@@ -240,12 +265,19 @@ async function start({ assets, apiServerFlags = [], readyTimeoutMs = 60_000, kee
 
   return {
     server,
+    apiServers: servers.map((url, index) => ({
+      server: url,
+      pid: () => running[nameOf(index)]?.pid,
+      stop: (signal) => end(nameOf(index), signal),
+      start: () => starts(() => startKubeApiServer(index)),
+    })),
     etcdServer,
+    etcdFolder,
     caPem,
     adminToken,
     kubeconfigPath,
     folder,
-    pids: () => ({ kubeApiServer: running.kubeApiServer?.pid, etcd: running.etcd?.pid }),
+    pids: () => ({ kubeApiServer: running[nameOf(0)]?.pid, etcd: running.etcd?.pid }),
     startedPids: () => [...startedPids],
     died,
     stopApiServer,

@@ -1,12 +1,17 @@
 // @ts-check
-/** One replica: an election whose work is a child process. Its parent can tell it over IPC to block its event loop. */
+/**
+ * A replica that uses the library: an election whose work is a child process. Its parent can tell it over IPC to block its
+ * event loop.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Election, LeaseLock } from "@tenure/election";
 import { KubeClient, loadConfig } from "@tenure/kube";
+import { HistoryFile, nowMs } from "../history/history.mjs";
 
-const { id, name, kubeconfig, sharesWatch, witnessPort, timings } = JSON.parse(process.argv[2] ?? "");
+const { id, name, kubeconfig, sharesWatch, timings } = JSON.parse(process.argv[2] ?? "");
+const history = new HistoryFile(process.env.TENURE_CHAOS_HISTORY ?? "");
 const shutdown = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => shutdown.abort());
 process.on("disconnect", () => process.exit(1));
@@ -28,18 +33,19 @@ const election = new Election({
 
 await election.run(
   async (term) => {
-    const worker = spawn(
-      process.execPath,
-      [fileURLToPath(new URL("./worker.mjs", import.meta.url)), id, String(term.token), String(witnessPort)],
+    const token = String(term.token);
+    const worker = spawn(process.execPath, [fileURLToPath(new URL("./worker.mjs", import.meta.url))], {
+      stdio: ["pipe", "ignore", "inherit"],
       // The wall clock of the candidate may be wrong. The worker reads only the monotonic clock, so it needs no fake one.
-      { stdio: ["pipe", "ignore", "inherit"], env: { ...process.env, LD_PRELOAD: "" } },
-    );
+      env: { ...process.env, LD_PRELOAD: "", TENURE_IDENTITY: id, TENURE_TOKEN: token },
+    });
     const exited = once(worker, "exit");
     worker.stdin.on("error", () => {});
     process.send?.({ started: worker.pid });
     const sendDeadline = () => {
-      const [seconds, nanos] = process.hrtime();
-      worker.stdin.write(`${seconds * 1_000 + nanos / 1e6 + term.remainingMs()}\n`);
+      // The clock is read first: a process that is frozen in between sends a deadline that is too early.
+      const atMs = nowMs();
+      worker.stdin.write(`${atMs + term.remainingMs()}\n`);
     };
     sendDeadline();
     const stopListening = election.on("renewed", sendDeadline);
@@ -47,6 +53,7 @@ await election.run(
     stopListening();
     worker.kill("SIGKILL");
     await exited;
+    history.append({ kind: "ended", id, token, atMs: nowMs() });
   },
   { signal: shutdown.signal },
 );
