@@ -1,5 +1,5 @@
 // @ts-check
-/** Which scopes `npm run spec` checks, which rules it breaks, and which limits it confirms. */
+/** Which scopes `npm run spec` checks, and which rules it breaks. */
 
 /**
  * @typedef {{ spec: "Lease" | "TwoObjects", name: string, constants: Record<string, string | number>, isLarge?: boolean }} Run
@@ -26,7 +26,6 @@ const two = {
   MaxVersion: 3,
   Mistake: '"none"',
 };
-const twoDeleted = { ...two, Deletions: '"known"', WaitWhenAbsent: "TRUE" };
 
 /** @type {readonly Run[]} */
 export const scopes = [
@@ -58,32 +57,8 @@ export const mistakes = [
   inLease("wait-own-lease", mixed),
   inLease("write-without-compare", lease),
   inLease("release-before-work-stops", lease),
-  inLease("work-after-takeover", lease),
-  inLease("deletion-is-release", { ...deleted, WaitWhenAbsent: "FALSE" }),
   inLease("start-from-old-campaign", deleted),
   inTwo("hold-one", two),
   inTwo("wait-for-one", two),
-  { ...inTwo("extend-with-one", two), isLarge: true },
   inTwo("mix-two-attempts", two),
-  { ...inTwo("deletion-is-release", { ...twoDeleted, MaxVersion: 4 }), isLarge: true },
-];
-
-/** @type {readonly Run[]} */
-export const limits = [
-  {
-    spec: "Lease",
-    name: "a candidate starts after a deletion",
-    constants: { ...deleted, WaitWhenAbsent: "FALSE" },
-  },
-  {
-    spec: "Lease",
-    name: "a deletion that not all candidates can notice",
-    constants: { ...deleted, Deletions: '"anybody"' },
-  },
-  {
-    spec: "Lease",
-    name: "a deletion, and leases of different length",
-    constants: { ...deleted, Slow: "{b}", Long: 3 },
-  },
-  inTwo("skip-a-stage", two),
 ];
