@@ -144,7 +144,9 @@ function labelsIn(text: string): string[] {
 
 /** Platform files, and programs of the simulator that a person starts. */
 function asksTheMachine(path: string): boolean {
-  return basename(path) === "platform.ts" || /^packages\/simulator\/src\/(explore\/)?main\.ts$/.test(path);
+  return (
+    basename(path) === "platform.ts" || /^packages\/simulator\/src\/((explore|trace)\/)?main\.ts$/.test(path)
+  );
 }
 
 /** `x.test.ts` and `x-topic.test.ts` test `x.ts`. */

@@ -13,6 +13,7 @@ import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Server, type StoredLock } from "./server.ts";
 import { TenureProcess } from "./tenure-process.ts";
+import { type Trace, TracedChecker } from "./trace/trace.ts";
 
 export interface Outcome {
   readonly violations: readonly Violation[];
@@ -23,8 +24,9 @@ export interface Outcome {
   readonly log: readonly string[];
 }
 
-export function simulate(plan: Plan): Promise<Outcome> {
-  return new Simulation(plan).run();
+/** @param trace records the steps, of a plan without `lockKind` */
+export function simulate(plan: Plan, trace?: Trace): Promise<Outcome> {
+  return new Simulation(plan, trace).run();
 }
 
 class Simulation implements World {
@@ -40,19 +42,24 @@ class Simulation implements World {
   readonly #faults = new Faults(this);
   readonly #log: string[] = [];
   readonly #api: HttpApi | undefined;
+  readonly #trace: Trace | undefined;
   #starts = 0;
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, trace?: Trace) {
     this.#plan = plan;
+    this.#trace = trace;
     this.#random = new Random(plan.seed ^ 0x5bd1e995);
     this.#timings = plan.processes.map(({ timings }) => resolveTimings(timings));
     this.#longestLeaseMs = Math.max(...this.#timings.map(({ leaseDurationMs }) => leaseDurationMs));
     const now = () => this.scheduler.nowMs;
-    this.checker = new Checker(now, this.#longestLeaseMs);
+    this.checker = trace
+      ? new TracedChecker(trace, now, this.#longestLeaseMs)
+      : new Checker(now, this.#longestLeaseMs);
     this.server = new Server(now, {
       committed: (before, after) => this.#committed(before, after),
       versionReused: () => this.checker.versionReused(),
     });
+    trace?.attach(now, this.server);
     this.#api = plan.lockKind && new HttpApi(this.server, plan.lockKind);
     this.slots = plan.processes.map(() => undefined);
   }
@@ -124,7 +131,7 @@ class Simulation implements World {
       // Shorter than the longest time that simulated work takes to stop.
       drainTimeoutMs: 15_000,
     };
-    return new TenureProcess(id, config, machine, this.scheduler, this.checker);
+    return new TenureProcess(id, config, machine, this.scheduler, this.checker, this.#trace);
   }
 
   #newClientGoProcess(

@@ -7,6 +7,7 @@ import type { Machine } from "./machine.ts";
 import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StoredLock } from "./server.ts";
+import type { Trace } from "./trace/trace.ts";
 
 /** How long a SIGKILL takes at most. It is less than the margin of the timings. */
 const killTakesMs = 50;
@@ -24,7 +25,14 @@ export class TenureProcess implements CandidateProcess {
   #hasWork = false;
   #isStopping = false;
 
-  constructor(id: string, config: Config, machine: Machine, scheduler: Scheduler, checker: Checker) {
+  constructor(
+    id: string,
+    config: Config,
+    machine: Machine,
+    scheduler: Scheduler,
+    checker: Checker,
+    trace?: Trace,
+  ) {
     this.id = id;
     this.machine = machine;
     this.#scheduler = scheduler;
@@ -49,10 +57,11 @@ export class TenureProcess implements CandidateProcess {
     };
     this.#candidate = new Candidate({
       config,
-      lock,
+      lock: trace ? trace.lock(id, lock) : lock,
       clock: machine.clock,
       random: machine.random.next,
       onNotice: (notice) => this.#onNotice(notice),
+      onStep: () => trace?.stepped(id, config, this.#candidate.state, machine.clock),
     });
   }
 
