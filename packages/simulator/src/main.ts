@@ -28,7 +28,8 @@ ${Object.entries(bugs)
   .join("\n")}
 `;
 
-const seedsPerMessage = 25;
+/** A wide history takes longer. */
+const seedsPerMessage = { narrow: 25, wide: 5 };
 
 interface Run {
   readonly from: number;
@@ -74,7 +75,7 @@ async function runWorkers(
           void worker.terminate().then(() => resolve());
           return;
         }
-        const count = Math.min(seedsPerMessage, end - next);
+        const count = Math.min(workerData.wide ? seedsPerMessage.wide : seedsPerMessage.narrow, end - next);
         worker.postMessage({ from: next, count });
         next += count;
       };

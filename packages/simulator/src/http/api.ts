@@ -1,5 +1,5 @@
 /** The HTTP API over the simulated server: paths, status codes, Status bodies and the history for watches. */
-import type { Change, Server, StoredLock } from "../server.ts";
+import type { Change, Server, ServerAnswer, StoredLock } from "../server.ts";
 import { type LockKind, lockName, objectOf, parseObject, placeOf } from "./objects.ts";
 
 export interface HttpRequest {
@@ -51,12 +51,19 @@ export class HttpApi {
   handle({ writer, method, path, body, authorization }: HttpRequest): HttpAnswer {
     if (authorization !== this.authorization) return this.status(401, "Unauthorized");
     if (path.endsWith("/events")) return { status: 201, headers: {}, body: "{}" };
-    const answer =
-      method === "GET" ? this.server.read() : this.server.write({ writer, ...parseObject(this.kind, body) });
+    const answer = method === "GET" ? this.server.read() : this.#write(writer, method, body);
     if (answer.kind === "conflict") return this.status(409, method === "POST" ? "AlreadyExists" : "Conflict");
     if (answer.kind === "absent") return { ...this.status(404, "NotFound"), shows: "absent" };
     const text = JSON.stringify(objectOf(this.kind, answer.view));
     return { status: method === "POST" ? 201 : 200, headers: {}, body: text, shows: answer.view };
+  }
+
+  #write(writer: string, method: string, body: string): ServerAnswer {
+    const sent = parseObject(this.kind, body);
+    // A PUT without a version replaces whatever there is.
+    const over = sent.over ?? (method === "PUT" ? this.server.lock : undefined);
+    if (method === "PUT" && !over) return { kind: "absent" };
+    return this.server.write({ writer, ...sent, over });
   }
 
   status(code: number, reason: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
