@@ -95,4 +95,15 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  "watch-ignored": {
+    about: "a change that the watch reports is only noticed by the next read",
+    wide: true,
+    edits: [
+      {
+        file: "election/locks/object-lock.js",
+        find: "observer.observed(this.#view(object));",
+        replace: "this.#view(object);",
+      },
+    ],
+  },
 };

@@ -4,6 +4,7 @@
  */
 
 import type { Bug } from "./bug.ts";
+import { bugsInMigration } from "./bugs-in-migration.ts";
 import { bugsOutsideCore } from "./bugs-outside-core.ts";
 
 export const bugs: Readonly<Record<string, Bug>> = {
@@ -201,5 +202,16 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  "late-confirmation-extends": {
+    about: "a confirmation that arrives after the hard deadline extends the term",
+    edits: [
+      {
+        file: "core/observe.js",
+        find: "if (elapsedMs(phase.term.sent, ctx.at) >= ctx.config.timings.hardDeadlineMs)\n        return;",
+        replace: "",
+      },
+    ],
+  },
   ...bugsOutsideCore,
+  ...bugsInMigration,
 };

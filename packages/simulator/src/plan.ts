@@ -1,5 +1,6 @@
 /** The plan of one simulation: its processes, and which faults happen when. Drawn from a seed. */
 import type { LockKind } from "./http/objects.ts";
+import { type CredentialKind, credentialKinds } from "./http/pod.ts";
 import { Random } from "./random.ts";
 
 export const faultKinds = [
@@ -22,8 +23,10 @@ export const faultKinds = [
   "unavailable",
   "denied",
   "proxy",
+  "network",
   "cut",
   "rotate-token",
+  "slow-credentials",
   "unreadable",
   "restore",
   "watch-silent",
@@ -38,6 +41,7 @@ export const faultKinds = [
   "step-down",
   "shutdown",
   "work-ends",
+  "thread-dies",
   "set-clock",
   "duplicate-identity",
 ] as const;
@@ -66,12 +70,27 @@ export interface ProcessPlan {
   readonly rate: number;
   readonly wallSkewMs: number;
   readonly startMs: number;
+  readonly credentials: CredentialKind;
+}
+
+/** The lock object of the election. During a migration it is the one that the election moves away from. */
+export interface LockPlan {
+  readonly kind: LockKind;
+  /** Rolling updates from this lock to a Lease. */
+  readonly migration?: MigrationPlan | undefined;
+}
+
+export interface MigrationPlan {
+  /** Where the processes start: 0 uses only the old lock, 1 both, 2 only the new one. */
+  readonly firstStage: 0 | 1;
+  /** When a rolling update to the next stage begins. It begins later if the one before has not ended. */
+  readonly rolloutsMs: readonly number[];
 }
 
 export interface Plan {
   readonly seed: number;
-  /** Run everything that ships, over simulated HTTP: the kind of the lock. undefined: only the candidate, which is faster. */
-  readonly lockKind: LockKind | undefined;
+  /** Run everything that ships, over simulated HTTP. undefined: run only the candidate, which is faster. */
+  readonly lock: LockPlan | undefined;
   readonly waitWhenAbsent: boolean;
   readonly failWhenDenied: boolean;
   readonly processes: readonly ProcessPlan[];
@@ -88,7 +107,14 @@ const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
 ];
 
-export function drawPlan(seed: number, { wide = false } = {}): Plan {
+/** Which seeds run everything that ships: all, none, or the fourth part of them. */
+export type Width = "wide" | "narrow" | "mixed";
+
+export function isWide(seed: number, width: Width): boolean {
+  return width === "mixed" ? seed % 4 === 0 : width === "wide";
+}
+
+export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const random = new Random(seed);
   const shared = random.pick(timingChoices);
   // During a rolling update of the timings, candidates with different leases share one lock.
@@ -103,6 +129,7 @@ export function drawPlan(seed: number, { wide = false } = {}): Plan {
       rate: 1 + random.between(-0.005, 0.005),
       wallSkewMs: random.chance(0.5) ? random.between(-30_000, 30_000) : 0,
       startMs: random.between(0, leaseMs / 2),
+      credentials: random.chance(0.4) ? "service-account" : random.pick(credentialKinds),
     };
   });
   // Without a tenure process there is nothing to check.
@@ -131,7 +158,16 @@ export function drawPlan(seed: number, { wide = false } = {}): Plan {
   faults.sort((a, b) => a.atMs - b.atMs);
   const waitWhenAbsent = random.chance(0.3);
   const failWhenDenied = random.chance(0.1);
-  const kind = random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"] as const);
-  const lockKind = wide ? kind : undefined;
-  return { seed, lockKind, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
+  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs) : undefined;
+  return { seed, lock, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
+}
+
+function drawLock(random: Random, calmAfterMs: number): LockPlan {
+  if (random.chance(0.65)) return { kind: random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"]) };
+  const firstStage = random.pick([0, 1] as const);
+  const rollouts = random.integer(0, 2 - firstStage);
+  const rolloutsMs = Array.from({ length: rollouts }, () => random.between(0, calmAfterMs * 0.7)).sort(
+    (a, b) => a - b,
+  );
+  return { kind: random.pick(["ConfigMap", "Endpoints"]), migration: { firstStage, rolloutsMs } };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bugs } from "./bugs.ts";
+import { loadModules } from "./load-modules.ts";
 import { drawPlan, faultKinds, type Plan } from "./plan.ts";
 import { shrink } from "./shrink.ts";
 import { simulate } from "./simulation.ts";
@@ -55,23 +56,47 @@ describe("simulate", () => {
   it(
     "finds no violation in everything that ships",
     async () => {
-      // The first run also loads modules, which takes real time.
-      while ((await simulateSeeds(0, 1, true)).terms === 0);
-      const { violations, failures, terms } = await simulateSeeds(1, 8, true);
+      await loadModules();
+      const { violations, failures, terms } = await simulateSeeds(1, 8, { width: "wide" });
       expect(failures).toEqual([]);
       expect(violations).toBe(0);
       expect(terms).toBeGreaterThan(8);
-      const [first, second] = [
-        await simulate(drawPlan(7, { wide: true })),
-        await simulate(drawPlan(7, { wide: true })),
-      ];
+      const [first, second] = [await simulate(drawPlan(7, "wide")), await simulate(drawPlan(7, "wide"))];
       expect(second.log).toEqual(first.log);
     },
     slowMs,
   );
 
+  it(
+    "leads through both rolling updates of a migration",
+    async () => {
+      await loadModules();
+      const plan = drawPlan(1, "wide");
+      const migration = { firstStage: 0, rolloutsMs: [20_000, 60_000] } as const;
+      const { violations, log } = await simulate({
+        ...plan,
+        faults: [],
+        calmAfterMs: 200_000,
+        lock: { kind: "ConfigMap", migration },
+        processes: plan.processes.map((process) => ({ ...process, kind: "tenure" })),
+      });
+      expect(violations).toEqual([]);
+      const stages = ["the old lock", "both locks", "the new lock"];
+      const starts = stages.map(
+        (stage) => log.filter((line) => line.includes(`starts with ${stage}`)).length,
+      );
+      for (const count of starts) expect(count).toBeGreaterThanOrEqual(plan.processes.length);
+      const lastHolder = log.findLast((line) => line.includes("held by p"));
+      const lastStarts = log
+        .filter((line) => line.includes("with the new lock"))
+        .map((line) => line.split(" ").at(-5));
+      expect(lastStarts).toContain(lastHolder?.split("written by ")[1]);
+    },
+    slowMs,
+  );
+
   it("has bugs to plant inside and outside of core", () => {
-    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(27);
+    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(34);
     expect(Object.values(bugs).filter(({ wide }) => wide).length).toBeGreaterThanOrEqual(8);
   });
 });
