@@ -138,12 +138,23 @@ describe("Checker", () => {
     const times = { now: 0 };
     const checker = newChecker(times);
     const other = checker.newLock();
+    const both = { ...tenure("a"), objects: [0, 1] };
     checker.committed(undefined, lockOf("a", 0));
     other.committed(undefined, lockOf("a", 0));
-    checker.workStarted(tenure("a"));
+    checker.workStarted(both);
     checker.committed(lockOf("a", 0), lockOf("a", 5_000));
     times.now = 15_001;
-    checker.workStopped(tenure("a"));
+    checker.workStopped(both);
+    expect(checker.violations).toMatchObject([{ rule: "G1", check: "work-after-lease" }]);
+  });
+
+  it("reports a candidate that works with one of two objects", () => {
+    const checker = newChecker({ now: 0 });
+    checker.newLock();
+    const both = { ...tenure("a"), objects: [0, 1] };
+    checker.committed(undefined, lockOf("a", 0));
+    checker.workStarted(both);
+    checker.workStopped(both);
     expect(checker.violations).toMatchObject([{ rule: "G1", check: "work-after-lease" }]);
   });
 });

@@ -95,12 +95,13 @@ export class Checker {
 
   workStopped(candidate: CheckedCandidate): void {
     if (!this.#working.delete(candidate.id) || candidate.kind !== "tenure") return;
-    // The right to work counts from the older of the two objects of a migration.
-    const commits = this.#locks
-      .map((lock) => lock.lastCommitMs(candidate.id))
-      .filter((ms) => ms !== undefined);
-    const lastMs = commits.length === 0 ? Number.NEGATIVE_INFINITY : Math.min(...commits);
-    const overMs = this.now() - (lastMs + candidate.leaseMs);
+    // The right to work counts from the older of the two objects of a migration, and there is none without both.
+    const commits = (candidate.objects ?? [0]).map((index) => this.#locks[index]?.lastCommitMs(candidate.id));
+    if (commits.includes(undefined)) {
+      this.violation("work-after-lease", `${candidate.id} worked without holding every object of its lock`);
+      return;
+    }
+    const overMs = this.now() - (Math.min(...(commits as number[])) + candidate.leaseMs);
     if (overMs > 0) {
       this.violation(
         "work-after-lease",

@@ -30,8 +30,8 @@ import { Witness } from "./witness.ts";
 export interface ElectionParts extends ProcessParts {
   readonly api: HttpApi;
   readonly credentials: CredentialKind;
-  /** The kinds of the lock objects that the process uses: one, or two during a migration. */
-  readonly lockKinds: readonly LockKind[];
+  /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
+  readonly objects: readonly number[];
   /** The process has ended by itself. */
   readonly onExit: () => void;
 }
@@ -47,6 +47,7 @@ const probe = { periodMs: 10_000, failures: 3 };
 
 export class ElectionProcess extends TenureCandidate implements CandidateProcess {
   readonly leaseMs: number;
+  override readonly objects: readonly number[];
   readonly #election: Election;
   readonly #witness = new Witness();
   readonly #stop = new AbortController();
@@ -65,6 +66,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     super(parts);
     const { random, clock } = parts.machine;
     this.leaseMs = Number.parseInt(options.leaseDuration ?? "", 10) * 1_000;
+    this.objects = parts.objects;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
     this.#onExit = parts.onExit;
@@ -77,7 +79,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       lock: worker ? { ...lock, spec: { kind: "lease", options: {} } } : lock,
       worker,
       startThread: (setup) => {
-        this.#thread = new ElectionThread(setup, { machine, scheduler, lock });
+        const endProcess = () => this.#crashAndRestart();
+        this.#thread = new ElectionThread(setup, { machine, scheduler, lock, endProcess });
         return this.#thread;
       },
       clock,
@@ -195,9 +198,13 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
         this.#probeLater();
         return;
       }
-      this.crash();
-      this.#onExit();
+      this.#crashAndRestart();
     });
+  }
+
+  #crashAndRestart(): void {
+    this.crash();
+    this.#onExit();
   }
 
   #metrics(): ElectionMetrics {
@@ -215,7 +222,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   }
 }
 
-function lockOf({ id, machine, scheduler, api, credentials, lockKinds }: ElectionParts): Lock {
+function lockOf({ id, machine, scheduler, api, credentials, objects }: ElectionParts): Lock {
   const { clock, link, random, defer } = machine;
   const { platform, load } = podOf({
     kind: credentials,
@@ -235,6 +242,7 @@ function lockOf({ id, machine, scheduler, api, credentials, lockKinds }: Electio
     ...(random.chance(0.5) && { namespace }),
     ...(random.chance(0.2) && { labels: lockLabels }),
   };
-  const [from, to] = lockKinds.map((kind) => new locks[kind](options)) as [Lock, Lock | undefined];
+  const used = api.objects.filter((_, index) => objects.includes(index));
+  const [from, to] = used.map(({ kind }) => new locks[kind](options)) as [Lock, Lock | undefined];
   return to ? new MigrationLock({ from, to }) : from;
 }

@@ -12,6 +12,8 @@ interface ThreadParts {
   readonly scheduler: Scheduler;
   /** The lock as the thread constructs it from its spec. */
   readonly lock: Lock;
+  /** The thread ends the whole process, because the main thread has not stopped its work in time. */
+  readonly endProcess: () => void;
 }
 
 /** How long the main thread is busy at most before it reads its messages. */
@@ -31,14 +33,15 @@ export class ElectionThread implements Thread {
   readonly #onCommand: Promise<(command: never) => void>;
   #isAlive = true;
 
-  constructor(setup: WorkerSetup, { machine, scheduler, lock }: ThreadParts) {
+  constructor(setup: WorkerSetup, { machine, scheduler, lock, endProcess }: ThreadParts) {
     this.#machine = machine;
     this.#scheduler = scheduler;
     this.#toThread = new Channel(scheduler, machine, () => machine.random.between(0, 1));
     this.#toMain = new Channel(scheduler, machine, () => machine.random.next() ** 4 * busyMs);
     const { clock, random } = machine;
     this.#onCommand = serveCandidate({
-      setup,
+      // As with onOverrun "exit". The main thread would end the simulator.
+      setup: { ...setup, endOnOverrun: true },
       lock: this.#whileAlive(lock),
       clock: {
         now: () => clock.now(),
@@ -46,8 +49,7 @@ export class ElectionThread implements Thread {
       },
       random: random.next,
       send: (notice) => this.#toMain.send(notice, (copy) => this.#listeners.message(copy as never)),
-      // The simulated elections report an overrun. They do not end their process.
-      endProcess: () => {},
+      endProcess,
     }) as Promise<(command: never) => void>;
   }
 

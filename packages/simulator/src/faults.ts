@@ -299,6 +299,12 @@ function injectIntoLink(fault: Fault, process: CandidateProcess, until: (end: ()
         link.duplicateRequests = 0;
       });
       return;
+    case "one-object-fails":
+      link.rejectedObject = fault.amount < 0.5 ? 0 : 1;
+      until(() => {
+        link.rejectedObject = undefined;
+      });
+      return;
     case "slow-credentials":
       link.slowCredentialsMs = fault.amount * 90_000;
       until(() => {

@@ -25,6 +25,8 @@ export class Link {
   loseAnswers = 0;
   duplicateRequests = 0;
   errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
+  /** The server rejects writes of this object, 0 or 1: a role or an admission webhook is for one kind of objects. */
+  rejectedObject: number | undefined;
   watchStalled = false;
   watchDropsEvents = false;
   /** The watch connects, and never sends anything. */
@@ -100,6 +102,7 @@ export class Link {
 
   #serve(write: Write | undefined): Answer {
     if (this.#server.isDown) return failed("unreachable");
+    if (write && this.rejectedObject === 0) return failed("server");
     const error = this.errors && this.#random.chance(this.errors.probability) ? this.errors.kind : undefined;
     if (error === "conflict" && write) return { kind: "conflict" };
     if (error === "denied") return failed("denied");

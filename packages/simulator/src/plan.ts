@@ -21,6 +21,7 @@ export const faultKinds = [
   "throttled",
   "internal",
   "unavailable",
+  "one-object-fails",
   "denied",
   "proxy",
   "network",
@@ -85,6 +86,8 @@ export interface MigrationPlan {
   readonly firstStage: 0 | 1;
   /** When a rolling update to the next stage begins. It begins later if the one before has not ended. */
   readonly rolloutsMs: readonly number[];
+  /** The time between two steps of a rolling update. */
+  readonly paceMs: number;
 }
 
 export interface Plan {
@@ -155,19 +158,37 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
     const atMs = Math.max(...processes.map(({ startMs }) => startMs)) + 1;
     faults.push({ kind: "foreign-writer", atMs, forMs: calmAfterMs, target: 0, amount: 0 });
   }
-  faults.sort((a, b) => a.atMs - b.atMs);
   const waitWhenAbsent = random.chance(0.3);
   const failWhenDenied = random.chance(0.1);
-  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs) : undefined;
+  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs) : undefined;
+  if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
+  faults.sort((a, b) => a.atMs - b.atMs);
   return { seed, lock, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }
 
-function drawLock(random: Random, calmAfterMs: number): LockPlan {
+function drawLock(random: Random, calmAfterMs: number, leaseMs: number): LockPlan {
   if (random.chance(0.65)) return { kind: random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"]) };
   const firstStage = random.pick([0, 1] as const);
-  const rollouts = random.integer(0, 2 - firstStage);
+  const rollouts = random.integer(1, 2 - firstStage);
   const rolloutsMs = Array.from({ length: rollouts }, () => random.between(0, calmAfterMs * 0.7)).sort(
     (a, b) => a - b,
   );
-  return { kind: random.pick(["ConfigMap", "Endpoints"]), migration: { firstStage, rolloutsMs } };
+  const paceMs = random.chance(0.5) ? 700 : random.between(700, leaseMs);
+  return { kind: random.pick(["ConfigMap", "Endpoints"]), migration: { firstStage, rolloutsMs, paceMs } };
+}
+
+/** Faults that separate the two objects of a migration. */
+function drawMigrationFaults(
+  random: Random,
+  calmAfterMs: number,
+  leaseMs: number,
+  processes: number,
+): Fault[] {
+  return Array.from({ length: random.integer(0, 3) }, () => ({
+    kind: random.pick(["delete", "one-object-fails", "crash", "lose-answers"] as const),
+    atMs: random.between(0, calmAfterMs),
+    forMs: random.between(leaseMs / 4, leaseMs * 2),
+    target: random.integer(0, processes - 1),
+    amount: random.next(),
+  }));
 }

@@ -46,6 +46,7 @@ export abstract class TenureCandidate {
   protected readonly checker: Checker;
   protected isStopping = false;
   abstract readonly leaseMs: number;
+  readonly objects: readonly number[] = [0];
 
   constructor({ id, machine, scheduler, checker }: ProcessParts) {
     this.id = id;

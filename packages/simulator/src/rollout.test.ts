@@ -9,7 +9,7 @@ function setUp(rolloutsMs: readonly number[]) {
   const dead = new Set<number>();
   const others: Stage[] = [];
   const rollout: Rollout = new Rollout(
-    { firstStage: 0, rolloutsMs },
+    { firstStage: 0, rolloutsMs, paceMs: 700 },
     {
       scheduler,
       slotCount: 2,

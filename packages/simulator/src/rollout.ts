@@ -18,17 +18,17 @@ interface RolloutWorld {
   restart(slot: number): void;
 }
 
-const stepMs = 700;
-
 export class Rollout {
   readonly #world: RolloutWorld;
   readonly #stages: Stage[];
   readonly #stopping = new Set<number>();
+  readonly #paceMs: number;
   #target: Stage;
   #mayStopMore = true;
 
   constructor(plan: MigrationPlan, world: RolloutWorld) {
     this.#world = world;
+    this.#paceMs = plan.paceMs;
     this.#target = plan.firstStage;
     this.#stages = Array.from({ length: world.slotCount }, () => plan.firstStage);
     for (const atMs of plan.rolloutsMs) world.scheduler.at(atMs, () => this.#begin());
@@ -49,7 +49,7 @@ export class Rollout {
     if (isComplete && !isBlocked) {
       this.#target = this.#target === 0 ? 1 : 2;
       this.#step();
-    } else if (this.#mayStopMore) this.#world.scheduler.after(stepMs, () => this.#begin());
+    } else if (this.#mayStopMore) this.#world.scheduler.after(this.#paceMs, () => this.#begin());
   }
 
   #step(): void {
@@ -63,6 +63,6 @@ export class Rollout {
       this.#world.shutdown(slot);
     } else if (!this.#stopping.has(slot)) return;
     if (this.#stages[slot] === this.#target) this.#stopping.delete(slot);
-    this.#world.scheduler.after(stepMs, () => this.#step());
+    this.#world.scheduler.after(this.#paceMs, () => this.#step());
   }
 }

@@ -72,7 +72,7 @@ describe("simulate", () => {
     async () => {
       await loadModules();
       const plan = drawPlan(1, "wide");
-      const migration = { firstStage: 0, rolloutsMs: [20_000, 60_000] } as const;
+      const migration = { firstStage: 0, rolloutsMs: [20_000, 60_000], paceMs: 700 } as const;
       const { violations, log } = await simulate({
         ...plan,
         faults: [],

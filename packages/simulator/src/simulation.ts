@@ -147,8 +147,7 @@ class Simulation implements World {
   ): ElectionProcess {
     const { timings, credentials } = this.#plan.processes[slot] as ProcessPlan;
     const { waitWhenAbsent, failWhenDenied } = this.#plan;
-    const kinds = lockKindsOf(this.#plan);
-    const lockKinds = this.#rollout ? kinds.filter((_, index) => stage === 1 || index === stage / 2) : kinds;
+    const objects = stage === 1 ? [0, 1] : [stage / 2];
     return new ElectionProcess(
       { ...timings, identity, waitWhenAbsent, failWhenDenied },
       {
@@ -158,7 +157,7 @@ class Simulation implements World {
         checker: this.checker,
         api: this.#api as HttpApi,
         credentials,
-        lockKinds,
+        objects,
         onExit: () => this.scheduler.after(3_000, () => this.restartIfDead(slot, identity)),
       },
     );

@@ -27,4 +27,6 @@ export interface CheckedCandidate {
   readonly id: string;
   readonly kind: "tenure" | "client-go";
   readonly leaseMs: number;
+  /** The lock objects that it must hold to work: both, or one of them, during a migration. @default the only one */
+  readonly objects?: readonly number[];
 }

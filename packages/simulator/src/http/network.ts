@@ -63,6 +63,11 @@ class Network {
       return;
     }
     const object = api.at(path);
+    if (method !== "GET" && link.rejectedObject === api.objects.indexOf(object)) {
+      const rejections = [object.status(500, "InternalError"), object.status(422, "Invalid")];
+      this.#answer(request, random.pick(rejections), false);
+      return;
+    }
     const proof = proofOf(request.outgoing);
     const execute = () => api.handle({ writer, method, path, body }, proof);
     const isWatch = path.includes("watch=true");
