@@ -75,7 +75,7 @@ export interface ProcessPlan {
 }
 
 /** The lock object of the election. During a migration it is the one that the election moves away from. */
-export interface LockPlan {
+interface LockPlan {
   readonly kind: LockKind;
   /** Rolling updates from this lock to a Lease. */
   readonly migration?: MigrationPlan | undefined;
@@ -113,7 +113,7 @@ const timingChoices: readonly PlannedTimings[] = [
 /** Which seeds run everything that ships: all, none, or the fourth part of them. */
 export type Width = "wide" | "narrow" | "mixed";
 
-export function isWide(seed: number, width: Width): boolean {
+function isWide(seed: number, width: Width): boolean {
   return width === "mixed" ? seed % 4 === 0 : width === "wide";
 }
 

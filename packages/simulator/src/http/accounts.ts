@@ -1,5 +1,11 @@
 /** Which credentials the API server accepts. Tokens and certificates rotate: the server then rejects the earlier ones. */
-import type { Proof } from "./api.ts";
+
+/** What a request proves its sender with. */
+export interface Proof {
+  readonly authorization: string | undefined;
+  /** The client certificate of the connection. */
+  readonly cert: string | undefined;
+}
 
 /** A password, and a token that is written into a kubeconfig, do not rotate. */
 const fixed = {

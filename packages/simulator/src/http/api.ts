@@ -1,6 +1,6 @@
 /** The HTTP API over the simulated store: authentication, paths and status codes. */
 import type { Store } from "../server.ts";
-import type { Accounts } from "./accounts.ts";
+import type { Accounts, Proof } from "./accounts.ts";
 import type { HttpAnswer, ObjectApi } from "./object-api.ts";
 
 export interface HttpRequest {
@@ -8,13 +8,6 @@ export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string;
-}
-
-/** What a request proves its sender with. */
-export interface Proof {
-  readonly authorization: string | undefined;
-  /** The client certificate of the connection. */
-  readonly cert: string | undefined;
 }
 
 export class HttpApi {

@@ -3,7 +3,8 @@ import { EventEmitter } from "node:events";
 import type { Link } from "../link.ts";
 import type { Random } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { HttpApi, Proof } from "./api.ts";
+import type { Proof } from "./accounts.ts";
+import type { HttpApi } from "./api.ts";
 import type { HttpAnswer } from "./object-api.ts";
 
 export interface NetworkParts {
