@@ -202,16 +202,6 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
-  "late-confirmation-extends": {
-    about: "a confirmation that arrives after the hard deadline extends the term",
-    edits: [
-      {
-        file: "core/observe.js",
-        find: "if (elapsedMs(phase.term.sent, ctx.at) >= ctx.config.timings.hardDeadlineMs)\n        return;",
-        replace: "",
-      },
-    ],
-  },
   ...bugsOutsideCore,
   ...bugsInMigration,
 };

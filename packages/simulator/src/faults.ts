@@ -3,7 +3,7 @@ import { orderAnnotations } from "@tenure/election/internal";
 import type { Checker } from "./checker.ts";
 import type { ErrorKind } from "./link.ts";
 import type { LockChecker } from "./lock-checker.ts";
-import type { Fault } from "./plan.ts";
+import { type Fault, harmlessKinds } from "./plan.ts";
 import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Server, Store } from "./server.ts";
@@ -25,8 +25,7 @@ export interface World {
   rotateCredentials(): void;
 }
 
-/** These do not keep any other candidate from acquiring a free lock at once. */
-const harmless: ReadonlySet<string> = new Set(["foreign-writer", "crash", "crash-same-identity", "shutdown"]);
+const harmless: ReadonlySet<string> = new Set(harmlessKinds);
 /** How often a foreign controller writes its annotation. */
 const foreignWriteMs = 1_700;
 
