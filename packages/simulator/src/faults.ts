@@ -42,6 +42,8 @@ export class Faults {
   }
 
   endAll(): void {
+    const { objects } = this.#world;
+    const hinders = this.#hindering.size > 0 || objects.some(({ server }) => server.lock?.orders);
     for (const end of this.#active) end();
     for (const { server } of this.#world.objects) {
       // A restore may have brought this back.
@@ -49,7 +51,7 @@ export class Faults {
       // A leader that wins again keeps its transitions, and so an order for its last term applies to the next one too.
       for (const name of Object.values(orderAnnotations)) server.annotate({ [name]: undefined });
     }
-    this.#changed();
+    if (hinders) this.#changed();
   }
 
   #changed(): void {
