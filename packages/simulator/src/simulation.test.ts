@@ -89,7 +89,7 @@ describe("simulate", () => {
       const lastHolder = log.findLast((line) => line.includes("held by p"));
       const lastStarts = log
         .filter((line) => line.includes("with the new lock"))
-        .map((line) => line.split(" ").at(-5));
+        .map((line) => line.split(" ").at(-6));
       expect(lastStarts).toContain(lastHolder?.split("written by ")[1]);
     },
     slowMs,
