@@ -153,7 +153,7 @@ export class Election {
   }
 
   async #newCandidate(signal: AbortSignal | undefined): Promise<CandidateHandle | undefined> {
-    const { lock, random = systemRandom, worker = false, onOverrun = "exit" } = this.#options;
+    const { lock, random = systemRandom, worker = false, onOverrun = "exit", startThread } = this.#options;
     const config = this.#config;
     const onNotice = (notice: Notice) => this.#onNotice(notice);
     if (!worker || !lock.spec) return new Candidate({ config, lock, clock: this.#clock, random, onNotice });
@@ -164,6 +164,7 @@ export class Election {
       config,
       lock: lock.spec,
       endOnOverrun: onOverrun === "exit",
+      startThread,
       onNotice,
       onError: (error) => this.#onWorkerDied(error),
     });

@@ -3,3 +3,5 @@ export { Candidate, type Notice } from "./candidate.ts";
 export { leaderAnnotation } from "./locks/annotation-lock.ts";
 export { checkLockOptions } from "./locks/object-lock.ts";
 export { formatTransfer, orderAnnotations, ordersFrom } from "./locks/orders.ts";
+export { serveCandidate } from "./worker/serve.ts";
+export type { Thread, WorkerSetup } from "./worker/worker-candidate.ts";

@@ -7,6 +7,7 @@ import type { Lock } from "./lock.ts";
 import type { ElectionMetrics } from "./metrics.ts";
 import { environment } from "./platform.ts";
 import type { Term } from "./term.ts";
+import type { Thread, WorkerSetup } from "./worker/worker-candidate.ts";
 
 const overrunActions = ["exit", "report"] as const;
 type OverrunAction = (typeof overrunActions)[number];
@@ -30,6 +31,8 @@ export interface ElectionOptions extends TimingOptions {
   readonly onOverrun?: OverrunAction;
   /** Run the election in its own thread, so that busy application code cannot delay renewals. @default false */
   readonly worker?: boolean;
+  /** Replaces the thread of `worker`, for a simulation. @default a worker thread of Node */
+  readonly startThread?: ((setup: WorkerSetup) => Thread) | undefined;
   /** Record the Kubernetes Events "became leader" and "stopped leading" on the lock. Needs `create` on events. @default false */
   readonly announce?: boolean;
   /** How long this candidate waits after its work ended or it stepped down, so that another one can win. @default retryPeriod */

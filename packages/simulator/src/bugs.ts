@@ -3,13 +3,9 @@
  * They are planted into a copy, so the shipped code does not contain them.
  */
 
-interface Bug {
-  readonly about: string;
-  /** Found by the wide simulation: the code is not a part of the other one. */
-  readonly wide?: boolean;
-  /** `file` starts with the name of the package. */
-  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
-}
+import type { Bug } from "./bug.ts";
+import { bugsInMigration } from "./bugs-in-migration.ts";
+import { bugsOutsideCore } from "./bugs-outside-core.ts";
 
 export const bugs: Readonly<Record<string, Bug>> = {
   "validity-from-acknowledgement": {
@@ -206,14 +202,6 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
-  "late-confirmation-extends": {
-    about: "a confirmation that arrives after the hard deadline extends the term",
-    edits: [
-      {
-        file: "core/observe.js",
-        find: "if (elapsedMs(phase.term.sent, ctx.at) >= ctx.config.timings.hardDeadlineMs)\n        return;",
-        replace: "",
-      },
-    ],
-  },
+  ...bugsOutsideCore,
+  ...bugsInMigration,
 };

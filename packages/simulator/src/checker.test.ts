@@ -20,7 +20,11 @@ describe("Checker", () => {
   const newChecker = (times: { now: number }) => {
     const checker = new Checker(() => times.now, 15_000);
     for (const id of ["a", "b", "b#1", "c#1"]) checker.started(tenure(id));
-    return checker;
+    const lock = checker.newLock();
+    return Object.assign(checker, {
+      committed: lock.committed.bind(lock),
+      vanished: lock.vanished.bind(lock),
+    });
   };
 
   it("reports two candidates that work at once", () => {
@@ -126,7 +130,36 @@ describe("Checker", () => {
     times.now = 0;
     for (const id of ["a", "b"]) checker.started(tenure(id));
     times.now = 101_000;
-    checker.committed({ ...lockOf("a", 100_000, ""), ...(orders && { orders }) }, lockOf("b", 101_000));
+    const lock = checker.newLock();
+    lock.committed({ ...lockOf("a", 100_000, ""), ...(orders && { orders }) }, lockOf("b", 101_000));
     expect(checker.violations).toMatchObject([{ rule: "G4" }]);
+    // In a migration, the other object may be held.
+    checker.newLock();
+    lock.committed(lockOf("a", 100_000, ""), lockOf("b", 101_000));
+    expect(checker.violations).toHaveLength(1);
+  });
+
+  it("counts the right to work from the older of two objects", () => {
+    const times = { now: 0 };
+    const checker = newChecker(times);
+    const other = checker.newLock();
+    const both = { ...tenure("a"), objects: [0, 1] };
+    checker.committed(undefined, lockOf("a", 0));
+    other.committed(undefined, lockOf("a", 0));
+    checker.workStarted(both);
+    checker.committed(lockOf("a", 0), lockOf("a", 5_000));
+    times.now = 15_001;
+    checker.workStopped(both);
+    expect(checker.violations).toMatchObject([{ rule: "G1", check: "work-after-lease" }]);
+  });
+
+  it("reports a candidate that works with one of two objects", () => {
+    const checker = newChecker({ now: 0 });
+    checker.newLock();
+    const both = { ...tenure("a"), objects: [0, 1] };
+    checker.committed(undefined, lockOf("a", 0));
+    checker.workStarted(both);
+    checker.workStopped(both);
+    expect(checker.violations).toMatchObject([{ rule: "G1", check: "work-after-lease" }]);
   });
 });

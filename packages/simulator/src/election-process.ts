@@ -3,26 +3,38 @@ import { first } from "@tenure/base";
 import {
   ConfigMapLock,
   Election,
+  type ElectionMetrics,
   type ElectionOptions,
   EndpointsLock,
   LeaseLock,
   type Lock,
+  MigrationLock,
   type ObjectLockOptions,
   type Term,
 } from "@tenure/election";
-import { KubeClient, loadConfig } from "@tenure/kube";
-import type { Platform } from "@tenure/kube/internal";
-import type { Checker } from "./checker.ts";
+import { KubeClient } from "@tenure/kube";
+import { ElectionThread } from "./election-thread.ts";
 import type { HttpApi } from "./http/api.ts";
 import { simulatedHttp } from "./http/network.ts";
-import { type LockKind, lockName, namespace } from "./http/objects.ts";
-import type { Machine } from "./machine.ts";
-import type { CandidateProcess } from "./process.ts";
-import type { Scheduler } from "./scheduler.ts";
+import { type LockKind, lockLabels, lockName, namespace } from "./http/objects.ts";
+import { type CredentialKind, podOf } from "./http/pod.ts";
+import {
+  type CandidateProcess,
+  cooldownMs,
+  killTakesMs,
+  type ProcessParts,
+  TenureCandidate,
+} from "./process.ts";
+import { Witness } from "./witness.ts";
 
-/** How long a SIGKILL takes at most. It is less than the margin of the timings. */
-const killTakesMs = 50;
-const cooldownMs = 2_000;
+export interface ElectionParts extends ProcessParts {
+  readonly api: HttpApi;
+  readonly credentials: CredentialKind;
+  /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
+  readonly objects: readonly number[];
+  /** The process has ended by itself. */
+  readonly onExit: () => void;
+}
 
 const locks: Record<LockKind, new (options: ObjectLockOptions) => Lock> = {
   Lease: LeaseLock,
@@ -30,47 +42,59 @@ const locks: Record<LockKind, new (options: ObjectLockOptions) => Lock> = {
   Endpoints: EndpointsLock,
 };
 
-export class ElectionProcess implements CandidateProcess {
-  readonly id: string;
-  readonly kind = "tenure";
-  readonly machine: Machine;
+/** The kubelet restarts a container whose liveness probe fails this often in a row. */
+const probe = { periodMs: 10_000, failures: 3 };
+
+export class ElectionProcess extends TenureCandidate implements CandidateProcess {
   readonly leaseMs: number;
+  override readonly objects: readonly number[];
   readonly #election: Election;
-  readonly #scheduler: Scheduler;
-  readonly #checker: Checker;
+  readonly #witness = new Witness();
   readonly #stop = new AbortController();
+  readonly #once: boolean;
+  readonly #isProbed: boolean;
+  readonly #onExit: () => void;
+  /** As a metrics library counts them. */
+  readonly #counts = new Map<string, number>();
+  #thread: ElectionThread | undefined;
+  #failedProbes = 0;
   #term: Term | undefined;
-  #endWork = (): void => {};
+  #endWork = (_error?: Error): void => {};
   #killWork = (): void => {};
 
-  constructor(
-    id: string,
-    options: Omit<ElectionOptions, "lock">,
-    machine: Machine,
-    scheduler: Scheduler,
-    checker: Checker,
-    api: HttpApi,
-  ) {
-    this.id = id;
-    this.machine = machine;
-    this.#scheduler = scheduler;
-    this.#checker = checker;
+  constructor(options: Omit<ElectionOptions, "lock">, parts: ElectionParts) {
+    super(parts);
+    const { random, clock } = parts.machine;
     this.leaseMs = Number.parseInt(options.leaseDuration ?? "", 10) * 1_000;
-    const { random, clock } = machine;
-    const platform = platformOf(id, machine, scheduler, api);
-    const client = new KubeClient(() => loadConfig({ platform }), { platform });
-    const lock = new locks[api.kind]({ name: lockName, namespace, client, shareWatch: random.chance(0.3) });
+    this.objects = parts.objects;
+    this.#once = random.chance(0.1);
+    this.#isProbed = random.chance(0.2);
+    this.#onExit = parts.onExit;
+    const lock = this.#witness.of(lockOf(parts));
+    const worker = random.chance(0.2);
+    const { machine, scheduler } = parts;
     this.#election = new Election({
       ...options,
-      lock,
+      // The spec tells a real thread how to construct the lock.
+      lock: worker ? { ...lock, spec: { kind: "lease", options: {} } } : lock,
+      worker,
+      startThread: (setup) => {
+        const endProcess = () => this.#crashAndRestart();
+        this.#thread = new ElectionThread(setup, { machine, scheduler, lock, endProcess });
+        return this.#thread;
+      },
       clock,
       random: random.next,
       onOverrun: "report",
-      cooldown: `${cooldownMs}ms`,
+      ...(random.chance(0.8) && { cooldown: `${cooldownMs}ms` }),
       announce: random.chance(0.2),
+      metrics: this.#metrics(),
     });
-    this.#election.on("overrun", () => this.#after(random.between(0, killTakesMs), () => this.#killWork()));
-    this.#election.on("term-ended", () => this.#cooldown());
+    this.#election.on("overrun", () => this.after(random.between(0, killTakesMs), () => this.#killWork()));
+    this.#election.on("term-ended", () => this.coolDown());
+    this.#election.on("renewed", () => this.#count("renewed"));
+    this.#election.on("leader-changed", () => this.#count("leaders"));
+    this.#election.on("error", () => this.#count("errors"));
   }
 
   get isLeading(): boolean {
@@ -78,69 +102,75 @@ export class ElectionProcess implements CandidateProcess {
   }
 
   get longestLeaseMs(): number {
-    return Math.max(this.leaseMs, this.machine.link.longestLeaseSeenMs);
+    return Math.max(this.leaseMs, this.#witness.longestLeaseMs);
   }
 
   get highestRevision(): bigint {
-    const { uid, revision } = this.machine.link.seen;
-    return uid === undefined ? -1n : revision;
+    return this.#witness.highestRevision;
   }
 
   knows(uid: string): boolean {
-    return this.machine.link.seen.uid === uid;
+    return this.#witness.knows(uid);
   }
 
   start(): void {
-    this.#checker.started(this);
+    this.checker.started(this);
     const exit = () => {
-      this.#checker.unready(this.id);
-      this.machine.kill();
+      this.exit();
+      if (!this.isStopping) this.#onExit();
     };
-    this.#election.run((term) => this.#work(term), { signal: this.#stop.signal }).then(exit, exit);
+    this.#election
+      .run((term) => this.#work(term), { signal: this.#stop.signal, once: this.#once })
+      .then(exit, exit);
+    if (this.#isProbed) this.#probeLater();
   }
 
   shutdown(): void {
     this.machine.defer(() => {
-      this.#checker.unready(this.id);
+      this.isStopping = true;
+      this.checker.unready(this.id);
       this.#stop.abort();
     });
   }
 
   stepDown(): void {
-    this.machine.defer(() => this.#election.stepDown());
+    const options = this.machine.random.chance(0.5) ? { cooldown: `${cooldownMs}ms` } : {};
+    this.machine.defer(() => this.#election.stepDown(options));
   }
 
   endWork(): void {
-    this.machine.defer(() => this.#endWork());
+    const error = this.machine.random.chance(0.5) ? new Error("the work failed") : undefined;
+    this.machine.defer(() => this.#endWork(error));
   }
 
-  crash(): void {
-    this.#checker.workStopped(this);
-    this.#checker.unready(this.id);
-    this.machine.kill();
+  killThread(): void {
+    this.machine.defer(() => this.#thread?.die());
   }
 
-  freeze(): void {
-    this.machine.freeze();
-    this.#checker.workStopped(this);
-  }
-
-  thaw(): void {
-    if (this.machine.isDead) return;
-    // Work checks that its term is valid before it does anything. This is the check after a freeze.
-    this.machine.defer(() => {
-      if (this.#term?.isValid()) this.#checker.workStarted(this);
-    });
-    this.machine.thaw();
+  protected mayWork(): boolean {
+    return this.#term?.isValid() ?? false;
   }
 
   async #work(term: Term): Promise<void> {
-    const { random, clock } = this.machine;
     this.#term = term;
-    this.#checker.termStarted(this, term.token);
-    this.#checker.workStarted(this);
+    this.checker.termStarted(this, term.token);
+    this.checker.workStarted(this);
+    try {
+      await this.#workUntilStopped(term);
+    } finally {
+      this.#term = undefined;
+      this.checker.workStopped(this);
+    }
+  }
+
+  async #workUntilStopped(term: Term): Promise<void> {
+    const { random, clock } = this.machine;
+    let failure: Error | undefined;
     const ended = new Promise<void>((resolve) => {
-      this.#endWork = resolve;
+      this.#endWork = (error) => {
+        failure = error;
+        resolve();
+      };
     });
     const killed = new Promise<void>((resolve) => {
       this.#killWork = resolve;
@@ -149,42 +179,70 @@ export class ElectionProcess implements CandidateProcess {
     const cause = await first(clock, { ended, killed, ending: term.signal });
     if (cause === "ending") {
       const isLost = term.lost.aborted;
-      const lostMs = random.chance(0.3) ? 0 : random.between(0, 40_000);
+      const lostMs = random.pick([0, random.between(0, 40_000), random.next() * term.remainingMs()]);
       const stopped = isLost ? lostMs : random.between(0, 25_000);
       const lost = isLost ? undefined : term.lost;
       if ((await first(clock, { ended, killed, lost, stopped })) === "lost")
         await first(clock, { ended, killed, stopped: lostMs });
     }
-    this.#term = undefined;
-    this.#checker.workStopped(this);
+    if (failure) throw failure;
   }
 
-  #cooldown(): void {
-    this.#checker.unready(this.id);
-    this.#scheduler.after(cooldownMs, () => {
-      if (!this.machine.isDead && !this.#stop.signal.aborted) this.#checker.ready(this.id);
+  /** A liveness probe of the kubelet. Its answer also names the leader, and the token of the term. */
+  #probeLater(): void {
+    this.after(probe.periodMs, () => {
+      const { leader, term } = this.#election;
+      this.#count(`${leader ?? "nobody"} leads, token ${term?.token ?? "none"}`);
+      this.#failedProbes = this.#election.health().healthy ? 0 : this.#failedProbes + 1;
+      if (this.#failedProbes < probe.failures || this.isStopping) {
+        this.#probeLater();
+        return;
+      }
+      this.#crashAndRestart();
     });
   }
 
-  #after(delayMs: number, callback: () => void): void {
-    this.#scheduler.after(delayMs, () => this.machine.defer(callback));
+  #crashAndRestart(): void {
+    this.crash();
+    this.#onExit();
+  }
+
+  #metrics(): ElectionMetrics {
+    return {
+      leading: (isLeading) => this.#count(`leading ${isLeading}`),
+      termStarted: () => this.#count("terms"),
+      termEnded: (reason) => this.#count(`ended by ${reason}`),
+      request: (during) => this.#count(during),
+      requestFailed: (during, kind) => this.#count(`${during} ${kind}`),
+    };
+  }
+
+  #count(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 }
 
-/** The machine as the client sees it: a pod with a service account, whose token the kubelet keeps up to date. */
-function platformOf(writer: string, machine: Machine, scheduler: Scheduler, api: HttpApi): Platform {
+function lockOf({ id, machine, scheduler, api, credentials, objects }: ElectionParts): Lock {
   const { clock, link, random, defer } = machine;
-  return {
+  const { platform, load } = podOf({
+    kind: credentials,
     clock,
-    random: random.next,
-    env: { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" },
-    isTerminal: () => false,
-    readFile: async (path) => {
-      if (path.endsWith("token")) return api.authorization.replace("Bearer ", "");
-      if (path.endsWith("namespace")) return namespace;
-      throw Object.assign(new Error(`ENOENT: ${path}`), { code: "ENOENT" });
-    },
-    runProcess: () => Promise.reject(new Error("there are no programs in the simulation")),
-    http: simulatedHttp({ api, link, scheduler, random, defer, writer }),
+    http: simulatedHttp({ api, link, scheduler, random, defer, writer: id }),
+    random,
+    accounts: api.accounts,
+    slowMs: () => link.slowCredentialsMs,
+    sleep: (ms) => new Promise((resolve) => scheduler.after(ms, () => defer(resolve))),
+  });
+  const client = new KubeClient(load, { platform });
+  const options: ObjectLockOptions = {
+    name: lockName,
+    client,
+    shareWatch: random.chance(0.3),
+    // Otherwise the client finds it in the kubeconfig or in the pod.
+    ...(random.chance(0.5) && { namespace }),
+    ...(random.chance(0.2) && { labels: lockLabels }),
   };
+  const used = api.objects.filter((_, index) => objects.includes(index));
+  const [from, to] = used.map(({ kind }) => new locks[kind](options)) as [Lock, Lock | undefined];
+  return to ? new MigrationLock({ from, to }) : from;
 }

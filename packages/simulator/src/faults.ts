@@ -2,15 +2,18 @@
 import { orderAnnotations } from "@tenure/election/internal";
 import type { Checker } from "./checker.ts";
 import type { ErrorKind } from "./link.ts";
-import type { Fault } from "./plan.ts";
+import type { LockChecker } from "./lock-checker.ts";
+import { type Fault, harmlessKinds } from "./plan.ts";
 import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Server } from "./server.ts";
+import type { Server, Store } from "./server.ts";
 
 /** What faults affect. */
 export interface World {
   readonly scheduler: Scheduler;
-  readonly server: Server;
+  readonly store: Store;
+  /** The lock objects: one, or two in a migration. */
+  readonly objects: readonly { readonly server: Server; readonly checker: LockChecker }[];
   readonly checker: Checker;
   readonly slots: readonly (CandidateProcess | undefined)[];
   note(text: string): void;
@@ -18,18 +21,11 @@ export interface World {
   newIdentity(slot: number): string;
   startDuplicate(slot: number, identity: string): CandidateProcess;
   processes(): CandidateProcess[];
-  /** The API server no longer accepts the token that it accepted so far. */
-  rotateToken(): void;
+  /** The API server no longer accepts the tokens and certificates that it accepted so far. */
+  rotateCredentials(): void;
 }
 
-/** These do not keep any other candidate from acquiring a free lock at once. */
-const harmless: ReadonlySet<string> = new Set([
-  "foreign-writer",
-  "crash",
-  "crash-same-identity",
-  "shutdown",
-  "transfer-to-nobody",
-]);
+const harmless: ReadonlySet<string> = new Set(harmlessKinds);
 /** How often a foreign controller writes its annotation. */
 const foreignWriteMs = 1_700;
 
@@ -46,11 +42,16 @@ export class Faults {
   }
 
   endAll(): void {
+    const { objects } = this.#world;
+    const hinders = this.#hindering.size > 0 || objects.some(({ server }) => server.lock?.orders);
     for (const end of this.#active) end();
-    // A restore may have brought these back.
-    this.#world.server.setUnreadable(false);
-    this.#world.server.annotate({ [orderAnnotations.paused]: undefined });
-    this.#changed();
+    for (const { server } of this.#world.objects) {
+      // A restore may have brought this back.
+      server.setUnreadable(false);
+      // A leader that wins again keeps its transitions, and so an order for its last term applies to the next one too.
+      for (const name of Object.values(orderAnnotations)) server.annotate({ [name]: undefined });
+    }
+    if (hinders) this.#changed();
   }
 
   #changed(): void {
@@ -116,6 +117,9 @@ export class Faults {
       case "work-ends":
         process.endWork();
         return true;
+      case "thread-dies":
+        process.killThread?.();
+        return true;
       case "shutdown":
         process.shutdown();
         until(() => world.restartIfDead(target, identityOf(process)));
@@ -135,43 +139,40 @@ export class Faults {
   }
 
   #injectIntoServer(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): boolean {
-    const { server, checker } = this.#world;
-    const transitions = server.lock?.record.leaseTransitions ?? 0;
+    const { store } = this.#world;
+    const objects = this.#targets(fault.amount);
     switch (fault.kind) {
       case "server-down":
-        server.isDown = true;
+        store.isDown = true;
         this.#linksChanged();
         until(() => {
-          server.isDown = false;
+          store.isDown = false;
           this.#linksChanged();
         });
         return true;
       case "delete":
-        if (server.lock) checker.vanished(server.lock, this.#knowers());
-        server.delete();
+        for (const { server, checker } of objects) {
+          if (server.lock) checker.vanished(server.lock, this.#knowers(server.lock.uid));
+          server.delete();
+        }
         return true;
-      case "restore": {
-        const backup = server.backup();
-        until(() => {
-          // One restore in a history: after a second one, a process that was cut off may have nothing left to notice it by.
-          if (server.revision === backup.revision || this.#hasRestored) return;
-          this.#hasRestored = true;
-          if (server.lock) checker.vanished(server.lock, this.#knowersAfter(backup.revision));
-          checker.restored();
-          server.restore(backup);
-        });
+      case "restore":
+        this.#restoreAtEnd(until);
         return true;
-      }
       case "rotate-token":
-        this.#world.rotateToken();
+        this.#world.rotateCredentials();
         return true;
       case "empty-by-hand":
-        if (server.lock) checker.vanished(server.lock, undefined);
-        server.emptyByHand();
+        for (const { server, checker } of objects) {
+          if (server.lock) checker.vanished(server.lock, undefined);
+          server.emptyByHand();
+        }
         return true;
       case "unreadable":
-        server.setUnreadable(true);
-        until(() => server.setUnreadable(false));
+        for (const { server } of objects) server.setUnreadable(true);
+        until(() => {
+          for (const { server } of objects) server.setUnreadable(false);
+        });
         return true;
       case "annotate":
         this.#writeAsForeigner();
@@ -189,33 +190,70 @@ export class Faults {
         });
         return true;
       }
+      default:
+        return this.#injectOrder(fault, process, until);
+    }
+  }
+
+  #injectOrder(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): boolean {
+    const { objects } = this.#world;
+    const annotate = (name: keyof typeof orderAnnotations, value: string | undefined) => {
+      for (const { server } of objects) server.annotate({ [orderAnnotations[name]]: value });
+    };
+    const transitions = objects[0]?.server.lock?.record.leaseTransitions ?? 0;
+    // These orders name a term by its transitions, which differ between the two objects of a migration.
+    const isMigration = objects.length > 1;
+    switch (fault.kind) {
       case "pause":
-        server.annotate({ [orderAnnotations.paused]: "true" });
-        until(() => server.annotate({ [orderAnnotations.paused]: undefined }));
+        annotate("paused", "true");
+        until(() => annotate("paused", undefined));
         return true;
       case "order-step-down":
-        server.annotate({ [orderAnnotations.stepDown]: String(transitions) });
+        if (!isMigration) annotate("stepDown", String(transitions));
         return true;
       case "transfer":
-        server.annotate({ [orderAnnotations.transfer]: `${transitions}/${identityOf(process)}` });
+        if (!isMigration) annotate("transfer", `${transitions}/${identityOf(process)}`);
         return true;
       case "transfer-to-nobody":
-        server.annotate({ [orderAnnotations.transfer]: `${transitions}/nobody` });
+        if (!isMigration) annotate("transfer", `${transitions}/nobody`);
         return true;
       default:
         return false;
     }
   }
 
+  /** The lock objects that a fault affects: in a migration one of them, or both. */
+  #targets(amount: number): World["objects"] {
+    const { objects } = this.#world;
+    if (objects.length === 1 || amount > 0.7) return objects;
+    return objects.filter((_, index) => index === (amount < 0.35 ? 0 : 1));
+  }
+
+  #restoreAtEnd(until: (end: () => void) => void): void {
+    const { store, objects, checker } = this.#world;
+    const backup = store.backup();
+    until(() => {
+      // One restore in a history: after a second one, a process that was cut off may have nothing left to notice it by.
+      if (store.revision === backup.revision || this.#hasRestored) return;
+      this.#hasRestored = true;
+      for (const [index, { server, checker: lockChecker }] of objects.entries()) {
+        const isChanged = server.lock && server.lock.version !== backup.locks[index]?.version;
+        if (server.lock && isChanged) lockChecker.vanished(server.lock, this.#knowersAfter(backup.revision));
+      }
+      checker.restored();
+      store.restore(backup);
+    });
+  }
+
   #writeAsForeigner(): void {
     this.#foreignWrites += 1;
     const count = String(this.#foreignWrites);
-    this.#world.server.annotate({ "example.com/written": count, "label:example.com/team": count });
+    for (const { server } of this.#world.objects)
+      server.annotate({ "example.com/written": count, "label:example.com/team": count });
   }
 
   /** The processes that have seen the lock, with the longest lease that each has seen or has itself. */
-  #knowers(): Map<string, number> {
-    const uid = this.#world.server.lock?.uid ?? "";
+  #knowers(uid: string): Map<string, number> {
     const all = this.#world.processes().filter((process) => process.knows(uid));
     return new Map(all.map(({ id, longestLeaseMs }) => [id, longestLeaseMs]));
   }
@@ -262,6 +300,18 @@ function injectIntoLink(fault: Fault, process: CandidateProcess, until: (end: ()
         link.duplicateRequests = 0;
       });
       return;
+    case "one-object-fails":
+      link.rejectedObject = fault.amount < 0.5 ? 0 : 1;
+      until(() => {
+        link.rejectedObject = undefined;
+      });
+      return;
+    case "slow-credentials":
+      link.slowCredentialsMs = fault.amount * 90_000;
+      until(() => {
+        link.slowCredentialsMs = 0;
+      });
+      return;
     case "watch-stall":
       link.watchStalled = true;
       until(() => {
@@ -282,6 +332,7 @@ function injectIntoLink(fault: Fault, process: CandidateProcess, until: (end: ()
     case "throttled":
     case "denied":
     case "proxy":
+    case "network":
     case "cut":
     case "internal":
     case "unavailable":

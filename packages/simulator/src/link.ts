@@ -2,13 +2,21 @@
  * The network between one process and the API server: latency, loss in either direction, duplicates, errors, and a watch
  * that can break, stall or lose events. Each kind of fault sets a field here while it lasts.
  */
-import type { Answer, Failure, LockView } from "@tenure/core";
+import type { Answer, Failure } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Change, Server, ServerAnswer, Write } from "./server.ts";
 
-export type ErrorKind = "conflict" | "throttled" | "denied" | "internal" | "unavailable" | "proxy" | "cut";
+export type ErrorKind =
+  | "conflict"
+  | "throttled"
+  | "denied"
+  | "internal"
+  | "unavailable"
+  | "proxy"
+  | "network"
+  | "cut";
 
 export class Link {
   requestsCut = false;
@@ -17,14 +25,14 @@ export class Link {
   loseAnswers = 0;
   duplicateRequests = 0;
   errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
+  /** The server rejects writes of this object, 0 or 1: a role or an admission webhook is for one kind of objects. */
+  rejectedObject: number | undefined;
   watchStalled = false;
   watchDropsEvents = false;
   /** The watch connects, and never sends anything. */
   watchSilent = false;
-  /** The longest lease in a view that was delivered to the process. */
-  longestLeaseSeenMs = 0;
-  /** The lock that the process was shown last, and the highest revision that it was shown. */
-  seen: { readonly uid: string | undefined; readonly revision: bigint } = { uid: undefined, revision: -1n };
+  /** How long the process waits for a file or a credential plugin. */
+  slowCredentialsMs = 0;
 
   readonly #scheduler: Scheduler;
   readonly #server: Server;
@@ -56,12 +64,7 @@ export class Link {
     return new Promise((resolve) => {
       const answer = (result: Answer) => {
         if (this.answersCut || this.#random.chance(this.loseAnswers)) return;
-        this.#scheduler.after(this.latencyMs(), () =>
-          this.#defer(() => {
-            if (result.kind === "found") this.saw(result.view);
-            resolve(result);
-          }),
-        );
+        this.#scheduler.after(this.latencyMs(), () => this.#defer(() => resolve(result)));
       };
       const arrive = () => answer(this.#serve(write));
       if (this.requestsCut) return;
@@ -76,13 +79,7 @@ export class Link {
     const watch = new Watch(
       this.#scheduler,
       this.#server,
-      {
-        ...observer,
-        observed: (view) => {
-          this.saw(view);
-          observer.observed(view);
-        },
-      },
+      observer,
       signal,
       this.#random,
       this.#defer,
@@ -103,20 +100,9 @@ export class Link {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The process was shown this state of the lock. */
-  saw(shown: LockView | "absent" | undefined, revision = this.seen.revision): void {
-    if (shown === undefined) return;
-    if (shown === "absent") {
-      if (revision >= this.seen.revision) this.seen = { uid: undefined, revision };
-      return;
-    }
-    const seconds = shown.record.leaseDurationSeconds ?? 0;
-    this.longestLeaseSeenMs = Math.max(this.longestLeaseSeenMs, seconds * 1_000);
-    if (shown.revision >= this.seen.revision) this.seen = { uid: shown.uid, revision: shown.revision };
-  }
-
   #serve(write: Write | undefined): Answer {
     if (this.#server.isDown) return failed("unreachable");
+    if (write && this.rejectedObject === 0) return failed("server");
     const error = this.errors && this.#random.chance(this.errors.probability) ? this.errors.kind : undefined;
     if (error === "conflict" && write) return { kind: "conflict" };
     if (error === "denied") return failed("denied");
@@ -127,7 +113,7 @@ export class Link {
       return failed("server");
     }
     if (error === "unavailable") return failed("server");
-    if (error === "proxy") return failed("unreachable");
+    if (error === "proxy" || error === "network") return failed("unreachable");
     if (error === "cut") {
       this.#execute(write);
       return failed("unreachable");

@@ -6,21 +6,28 @@ import { Worker } from "node:worker_threads";
 import { bugs } from "./bugs.ts";
 import { builtFiles, copyPackages } from "./copy-packages.ts";
 import { type ExecutedLines, linesOfCode } from "./coverage.ts";
+import type { Width } from "./plan.ts";
 import { add, emptySummary, type Summary } from "./summary.ts";
+import { checks } from "./violation.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide] [--coverage] [--bug NAME] [--all-bugs]
+const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow] [--coverage] [--bug NAME] [--all-bugs]
 
 Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
 only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
 that was found, and exits with 1.
 
+Every fourth seed runs everything that ships (Election, the locks, the client) over simulated HTTP. The others run only the
+candidate, which is faster.
+
   --seeds N    the number of histories (default 1000, or 10000 with a bug)
   --from S     the first seed (default 1); \`--from S --seeds 1\` replays one history
-  --wide       run everything that ships (Election, the locks, the client) over simulated HTTP; slower
+  --wide       run everything that ships in every seed
+  --narrow     run only the candidate in every seed
   --coverage   print the share of the lines of core, election and kube that the histories execute; implies --wide
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
-  --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds
+  --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds, and if each check is the only one
+               that finds a bug in some history
 
 Bugs:
 ${Object.entries(bugs)
@@ -28,20 +35,24 @@ ${Object.entries(bugs)
   .join("\n")}
 `;
 
-const seedsPerMessage = 25;
+/** A history of everything that ships takes longer. */
+const seedsPerMessage: Readonly<Record<Width, number>> = { narrow: 25, mixed: 20, wide: 5 };
 
 interface Run {
   readonly from: number;
   readonly seeds: number;
   readonly bug: string | undefined;
-  readonly wide: boolean;
+  readonly width: Width;
   readonly coverage: boolean;
+  readonly shrinks: boolean;
+  readonly threads: number;
 }
 
+const threads = Math.max(1, availableParallelism());
 const executedLines = new Map<string, Set<number>>();
 
 async function runSeeds(run: Run): Promise<Summary> {
-  const { from, seeds, bug, wide, coverage } = run;
+  const { bug, coverage } = run;
   // Without changes the bundles run, as they ship.
   const copy =
     bug !== undefined || coverage ? copyPackages(`${bug ?? "coverage"}-${process.pid}`, bug) : undefined;
@@ -49,19 +60,16 @@ async function runSeeds(run: Run): Promise<Summary> {
     ? pathToFileURL(`${copy.folder}/simulator/dist/worker.js`)
     : new URL("./worker.js", import.meta.url);
   try {
-    return await runWorkers(worker, { wide, coverage }, from, seeds, bug !== undefined);
+    return await runWorkers(worker, run);
   } finally {
     copy?.remove();
   }
 }
 
-async function runWorkers(
-  url: URL,
-  workerData: WorkerOptions,
-  from: number,
-  seeds: number,
-  stopsAtViolation: boolean,
-): Promise<Summary> {
+async function runWorkers(url: URL, run: Run): Promise<Summary> {
+  const { from, seeds, bug, width, coverage, shrinks, threads } = run;
+  const workerData: WorkerOptions = { width, coverage, shrinks };
+  const stopsAtViolation = bug !== undefined;
   const end = from + seeds;
   let next = from;
   let summary = emptySummary;
@@ -74,7 +82,7 @@ async function runWorkers(
           void worker.terminate().then(() => resolve());
           return;
         }
-        const count = Math.min(seedsPerMessage, end - next);
+        const count = Math.min(seedsPerMessage[width], end - next);
         worker.postMessage({ from: next, count });
         next += count;
       };
@@ -90,7 +98,7 @@ async function runWorkers(
       });
       sendNext();
     });
-  await Promise.all(Array.from({ length: Math.max(1, availableParallelism()) }, runWorker));
+  await Promise.all(Array.from({ length: threads }, runWorker));
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
   return summary;
 }
@@ -111,9 +119,9 @@ function reportCoverage(): void {
   }
 }
 
-function report(summary: Summary, seconds: number, { bug, wide }: Run): void {
+function report(summary: Summary, seconds: number, { bug, width }: Run): void {
   const hours = summary.simulatedMs / 3_600_000;
-  console.log(`seeds            ${summary.seeds}`);
+  console.log(`seeds            ${summary.seeds}, of which ${summary.wideSeeds} run everything that ships`);
   console.log(`simulated hours  ${hours.toFixed(1)} in ${seconds.toFixed(1)} s`);
   console.log(`terms            ${summary.terms} of tenure, ${summary.clientGoTerms} of client-go`);
   const faults = Object.entries(summary.faults).sort(([a], [b]) => a.localeCompare(b));
@@ -125,7 +133,7 @@ function report(summary: Summary, seconds: number, { bug, wide }: Run): void {
   for (const { seed, rule, message, history } of summary.failures) {
     console.log(`\nseed ${seed} violates ${rule}: ${message}`);
     for (const line of history) console.log(`  ${line}`);
-    const options = `${wide ? " --wide" : ""}${bug === undefined ? "" : ` --bug ${bug}`}`;
+    const options = `${width === "mixed" ? "" : ` --${width}`}${bug === undefined ? "" : ` --bug ${bug}`}`;
     console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1${options}`);
   }
 }
@@ -148,6 +156,7 @@ function options() {
         seeds: { type: "string" },
         from: { type: "string" },
         wide: { type: "boolean", default: false },
+        narrow: { type: "boolean", default: false },
         coverage: { type: "boolean", default: false },
         bug: { type: "string" },
         "all-bugs": { type: "boolean", default: false },
@@ -159,34 +168,62 @@ function options() {
   }
 }
 
+/** Plants each bug in turn. Returns whether all are found, and each check finds one that no other check finds. */
+async function findAllBugs(from: number, seeds: number): Promise<boolean> {
+  const names = Object.keys(bugs);
+  const soleChecks = new Set<string>();
+  let missed = 0;
+  const findNext = async (): Promise<void> => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) {
+      const run = {
+        from,
+        seeds,
+        bug: name,
+        width: widthOf(name),
+        coverage: false,
+        shrinks: false,
+        threads: 1,
+      };
+      const startedMs = performance.now();
+      const { violations, failures, soleChecks: sole, seeds: simulated } = await runSeeds(run);
+      for (const check of sole) soleChecks.add(check);
+      if (violations === 0) missed += 1;
+      const { seed, rule, message } = failures[0] ?? {};
+      const verdict = violations === 0 ? "NOT FOUND" : `found by seed ${seed}: ${rule}, ${message}`;
+      const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+      console.log(`${name.padEnd(34)} ${verdict} (${simulated} seeds, ${seconds} s)`);
+    }
+  };
+  // One bug in each thread, because most are found within a few seeds.
+  await Promise.all(Array.from({ length: threads }, findNext));
+  const useless = Object.keys(checks).filter((check) => !soleChecks.has(check));
+  const proven = Object.keys(checks).length - useless.length;
+  console.log(`${Object.keys(bugs).length - missed} of ${Object.keys(bugs).length} bugs are found`);
+  console.log(`${proven} checks were the only one to report a bug in some history`);
+  for (const check of useless) console.log(`NO BUG is found by the check ${check} alone`);
+  return missed === 0 && useless.length === 0;
+}
+
+function widthOf(bug: string): Width {
+  return bugs[bug]?.wide ? "wide" : "narrow";
+}
+
 async function main(): Promise<number> {
-  const { seeds, from, bug, wide, coverage, "all-bugs": allBugs, help } = options();
+  const { seeds, from, bug, wide, narrow, coverage, "all-bugs": allBugs, help } = options();
   if (help) {
     console.log(usage);
     return 0;
   }
   const seedCount = wholeNumber(seeds, "--seeds", allBugs || bug ? 10_000 : 1_000, 1);
   const first = wholeNumber(from, "--from", 1, 0);
+  if (wide && narrow) fail("--wide and --narrow exclude each other");
   if (bug !== undefined && !Object.hasOwn(bugs, bug))
     fail(`--bug must be one of ${Object.keys(bugs).join(", ")}, but is ${bug}`);
-  if (allBugs) {
-    let missed = 0;
-    for (const name of Object.keys(bugs)) {
-      const isWide = bugs[name]?.wide ?? false;
-      const run = { from: first, seeds: seedCount, bug: name, wide: isWide, coverage: false };
-      const { violations, failures, seeds: simulated } = await runSeeds(run);
-      if (violations === 0) missed += 1;
-      const verdict =
-        violations === 0
-          ? "NOT FOUND"
-          : `found by seed ${failures[0]?.seed}: ${failures[0]?.rule}, ${failures[0]?.message}`;
-      console.log(`${name.padEnd(30)} ${verdict} (${simulated} seeds)`);
-    }
-    return missed === 0 ? 0 : 1;
-  }
+  if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
-  const isWide = wide || coverage || (bugs[bug ?? ""]?.wide ?? false);
-  const run = { from: first, seeds: seedCount, bug, wide: isWide, coverage };
+  const ofBug = bug === undefined ? "mixed" : widthOf(bug);
+  const width = wide || coverage ? "wide" : narrow ? "narrow" : ofBug;
+  const run = { from: first, seeds: seedCount, bug, width, coverage, shrinks: true, threads } as const;
   const summary = await runSeeds(run);
   report(summary, (performance.now() - startedMs) / 1_000, run);
   if (coverage) reportCoverage();

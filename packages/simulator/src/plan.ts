@@ -1,5 +1,6 @@
 /** The plan of one simulation: its processes, and which faults happen when. Drawn from a seed. */
 import type { LockKind } from "./http/objects.ts";
+import { type CredentialKind, credentialKinds } from "./http/pod.ts";
 import { Random } from "./random.ts";
 
 export const faultKinds = [
@@ -20,10 +21,13 @@ export const faultKinds = [
   "throttled",
   "internal",
   "unavailable",
+  "one-object-fails",
   "denied",
   "proxy",
+  "network",
   "cut",
   "rotate-token",
+  "slow-credentials",
   "unreadable",
   "restore",
   "watch-silent",
@@ -38,11 +42,21 @@ export const faultKinds = [
   "step-down",
   "shutdown",
   "work-ends",
+  "thread-dies",
   "set-clock",
   "duplicate-identity",
 ] as const;
 
 type FaultKind = (typeof faultKinds)[number];
+
+/** These do not keep any other candidate from acquiring a free lock at once. */
+export const harmlessKinds: readonly FaultKind[] = [
+  "foreign-writer",
+  "crash",
+  "crash-same-identity",
+  "shutdown",
+  "transfer-to-nobody",
+];
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -66,12 +80,29 @@ export interface ProcessPlan {
   readonly rate: number;
   readonly wallSkewMs: number;
   readonly startMs: number;
+  readonly credentials: CredentialKind;
+}
+
+/** The lock object of the election. During a migration it is the one that the election moves away from. */
+interface LockPlan {
+  readonly kind: LockKind;
+  /** Rolling updates from this lock to a Lease. */
+  readonly migration?: MigrationPlan | undefined;
+}
+
+export interface MigrationPlan {
+  /** Where the processes start: 0 uses only the old lock, 1 both, 2 only the new one. */
+  readonly firstStage: 0 | 1;
+  /** When a rolling update to the next stage begins. It begins later if the one before has not ended. */
+  readonly rolloutsMs: readonly number[];
+  /** The time between two steps of a rolling update. */
+  readonly paceMs: number;
 }
 
 export interface Plan {
   readonly seed: number;
-  /** Run everything that ships, over simulated HTTP: the kind of the lock. undefined: only the candidate, which is faster. */
-  readonly lockKind: LockKind | undefined;
+  /** Run everything that ships, over simulated HTTP. undefined: run only the candidate, which is faster. */
+  readonly lock: LockPlan | undefined;
   readonly waitWhenAbsent: boolean;
   readonly failWhenDenied: boolean;
   readonly processes: readonly ProcessPlan[];
@@ -88,7 +119,14 @@ const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
 ];
 
-export function drawPlan(seed: number, { wide = false } = {}): Plan {
+/** Which seeds run everything that ships: all, none, or the fourth part of them. */
+export type Width = "wide" | "narrow" | "mixed";
+
+function isWide(seed: number, width: Width): boolean {
+  return width === "mixed" ? seed % 4 === 0 : width === "wide";
+}
+
+export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const random = new Random(seed);
   const shared = random.pick(timingChoices);
   // During a rolling update of the timings, candidates with different leases share one lock.
@@ -103,6 +141,7 @@ export function drawPlan(seed: number, { wide = false } = {}): Plan {
       rate: 1 + random.between(-0.005, 0.005),
       wallSkewMs: random.chance(0.5) ? random.between(-30_000, 30_000) : 0,
       startMs: random.between(0, leaseMs / 2),
+      credentials: random.chance(0.4) ? "service-account" : random.pick(credentialKinds),
     };
   });
   // Without a tenure process there is nothing to check.
@@ -111,7 +150,9 @@ export function drawPlan(seed: number, { wide = false } = {}): Plan {
   }
   const count = random.integer(2, 14);
   const calmAfterMs = random.between(4, 10) * leaseMs;
-  const kinds = Array.from({ length: random.integer(1, 5) }, () => random.pick(faultKinds));
+  // Whether a free lock is acquired at once can only be checked if nothing keeps the candidates from it.
+  const drawnFrom = random.chance(0.06) ? harmlessKinds : faultKinds;
+  const kinds = Array.from({ length: random.integer(1, 5) }, () => random.pick(drawnFrom));
   const faults = Array.from({ length: count }, (): Fault => {
     return {
       kind: random.pick(kinds),
@@ -128,10 +169,37 @@ export function drawPlan(seed: number, { wide = false } = {}): Plan {
     const atMs = Math.max(...processes.map(({ startMs }) => startMs)) + 1;
     faults.push({ kind: "foreign-writer", atMs, forMs: calmAfterMs, target: 0, amount: 0 });
   }
-  faults.sort((a, b) => a.atMs - b.atMs);
   const waitWhenAbsent = random.chance(0.3);
   const failWhenDenied = random.chance(0.1);
-  const kind = random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"] as const);
-  const lockKind = wide ? kind : undefined;
-  return { seed, lockKind, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
+  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs) : undefined;
+  if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
+  faults.sort((a, b) => a.atMs - b.atMs);
+  return { seed, lock, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
+}
+
+function drawLock(random: Random, calmAfterMs: number, leaseMs: number): LockPlan {
+  if (random.chance(0.65)) return { kind: random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"]) };
+  const firstStage = random.pick([0, 1] as const);
+  const rollouts = random.integer(1, 2 - firstStage);
+  const rolloutsMs = Array.from({ length: rollouts }, () => random.between(0, calmAfterMs * 0.7)).sort(
+    (a, b) => a - b,
+  );
+  const paceMs = random.chance(0.5) ? 700 : random.between(700, leaseMs);
+  return { kind: random.pick(["ConfigMap", "Endpoints"]), migration: { firstStage, rolloutsMs, paceMs } };
+}
+
+/** Faults that separate the two objects of a migration. */
+function drawMigrationFaults(
+  random: Random,
+  calmAfterMs: number,
+  leaseMs: number,
+  processes: number,
+): Fault[] {
+  return Array.from({ length: random.integer(0, 3) }, () => ({
+    kind: random.pick(["delete", "one-object-fails", "crash", "lose-answers"] as const),
+    atMs: random.between(0, calmAfterMs),
+    forMs: random.between(leaseMs / 4, leaseMs * 2),
+    target: random.integer(0, processes - 1),
+    amount: random.next(),
+  }));
 }

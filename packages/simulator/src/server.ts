@@ -1,4 +1,4 @@
-/** The API server: one lock object, compare-and-swap, and a stream of changes. It runs on the true time. */
+/** The API server: a store, and in it lock objects with compare-and-swap and a stream of changes. It runs on the true time. */
 import { type LeaderRecord, type LockView, sameRecord } from "@tenure/core";
 import { ordersFrom } from "@tenure/election/internal";
 
@@ -37,7 +37,7 @@ export interface Write {
 }
 
 export interface Backup {
-  readonly lock: StoredLock | undefined;
+  readonly locks: readonly (StoredLock | undefined)[];
   readonly revision: bigint;
 }
 
@@ -47,19 +47,46 @@ interface ServerListener {
   versionReused(): void;
 }
 
-export class Server {
+/** Gives revisions in one order to all its objects. */
+export class Store {
   isDown = false;
+  revision = 100n;
+  /** Counts restores. */
+  timeline = 0;
+  uids = 0;
+  readonly servers: Server[] = [];
+
+  backup(): Backup {
+    return { locks: this.servers.map(({ lock }) => lock), revision: this.revision };
+  }
+
+  /** Somebody restores the store from a backup. Revisions that were given since then are given again. */
+  restore({ locks, revision }: Backup): void {
+    this.timeline += 1;
+    this.revision = revision;
+    this.servers.forEach((server, index) => {
+      server.replace(locks[index]);
+    });
+  }
+}
+
+/** One lock object. */
+export class Server {
+  readonly store: Store;
   readonly #now: () => number;
   readonly #listener: ServerListener;
   readonly #watchers = new Set<(change: Change) => void>();
-  #revision = 100n;
-  #uid = 0;
-  #timeline = 0;
   #lock: StoredLock | undefined;
 
-  constructor(now: () => number, listener: ServerListener) {
+  constructor(store: Store, now: () => number, listener: ServerListener) {
+    this.store = store;
     this.#now = now;
     this.#listener = listener;
+    store.servers.push(this);
+  }
+
+  get isDown(): boolean {
+    return this.store.isDown;
   }
 
   get lock(): StoredLock | undefined {
@@ -67,7 +94,7 @@ export class Server {
   }
 
   get revision(): bigint {
-    return this.#revision;
+    return this.store.revision;
   }
 
   read(): ServerAnswer {
@@ -79,7 +106,7 @@ export class Server {
     const { over, record, annotations } = write;
     if (over === undefined) {
       if (before) return { kind: "conflict" };
-      this.#uid += 1;
+      this.store.uids += 1;
     } else {
       if (!before) return { kind: "absent" };
       if (before.version !== over.version) return { kind: "conflict" };
@@ -122,19 +149,13 @@ export class Server {
   delete(): void {
     if (!this.#lock) return;
     this.#lock = undefined;
-    this.#revision += 1n;
-    this.#publish({ kind: "deleted", revision: this.#revision });
+    this.store.revision += 1n;
+    this.#publish({ kind: "deleted", revision: this.store.revision });
   }
 
-  backup(): Backup {
-    return { lock: this.#lock, revision: this.#revision };
-  }
-
-  /** Somebody restores the store from a backup. Revisions that were given since then are given again. */
-  restore({ lock, revision }: Backup): void {
-    this.#timeline += 1;
+  /** The store is restored from a backup with this lock. */
+  replace(lock: StoredLock | undefined): void {
     this.#lock = lock;
-    this.#revision = revision;
     this.#publish({ kind: "restored" });
   }
 
@@ -150,7 +171,7 @@ export class Server {
     annotations: Annotations,
   ): StoredLock {
     const stored = this.#store({
-      uid: before?.uid ?? String(this.#uid),
+      uid: before?.uid ?? String(this.store.uids),
       version: "",
       revision: 0n,
       record,
@@ -158,22 +179,22 @@ export class Server {
       committedMs: this.#now(),
       object: { annotations },
       isUnreadable: false,
-      timeline: this.#timeline,
+      timeline: this.store.timeline,
     });
     this.#listener.committed(before, stored);
     return stored;
   }
 
   #store(lock: StoredLock): StoredLock {
-    this.#revision += 1n;
+    this.store.revision += 1n;
     const { orders: _, ...rest } = lock;
     const orders = ordersFrom(lock.object.annotations);
     const stored: StoredLock = {
       ...rest,
       ...(orders && { orders }),
-      revision: this.#revision,
-      version: String(this.#revision),
-      timeline: this.#timeline,
+      revision: this.store.revision,
+      version: String(this.store.revision),
+      timeline: this.store.timeline,
     };
     this.#lock = stored;
     this.#publish({ kind: "written", lock: stored });

@@ -1,17 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { bugs } from "./bugs.ts";
+import { loadModules } from "./load-modules.ts";
 import { drawPlan, faultKinds, type Plan } from "./plan.ts";
 import { shrink } from "./shrink.ts";
 import { simulate } from "./simulation.ts";
 import { simulateSeeds } from "./summary.ts";
 
+/** A busy machine may take its time. */
+const slowMs = 120_000;
+
 describe("simulate", () => {
-  it("finds no violation in the first seeds", async () => {
-    const { violations, failures, terms } = await simulateSeeds(1, 200);
-    expect(failures).toEqual([]);
-    expect(violations).toBe(0);
-    expect(terms).toBeGreaterThan(200);
-  });
+  it(
+    "finds no violation in the first seeds",
+    async () => {
+      const { violations, failures, terms } = await simulateSeeds(1, 200);
+      expect(failures).toEqual([]);
+      expect(violations).toBe(0);
+      expect(terms).toBeGreaterThan(200);
+    },
+    slowMs,
+  );
 
   it("gives the same history for the same seed", async () => {
     const first = await simulate(drawPlan(7));
@@ -45,7 +53,50 @@ describe("simulate", () => {
     expect((await shrink(plan)).outcome.violations).toEqual([]);
   });
 
-  it("has at least eight bugs to plant", () => {
-    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(8);
+  it(
+    "finds no violation in everything that ships",
+    async () => {
+      await loadModules();
+      const { violations, failures, terms } = await simulateSeeds(1, 8, { width: "wide" });
+      expect(failures).toEqual([]);
+      expect(violations).toBe(0);
+      expect(terms).toBeGreaterThan(8);
+      const [first, second] = [await simulate(drawPlan(7, "wide")), await simulate(drawPlan(7, "wide"))];
+      expect(second.log).toEqual(first.log);
+    },
+    slowMs,
+  );
+
+  it(
+    "leads through both rolling updates of a migration",
+    async () => {
+      await loadModules();
+      const plan = drawPlan(1, "wide");
+      const migration = { firstStage: 0, rolloutsMs: [20_000, 60_000], paceMs: 700 } as const;
+      const { violations, log } = await simulate({
+        ...plan,
+        faults: [],
+        calmAfterMs: 200_000,
+        lock: { kind: "ConfigMap", migration },
+        processes: plan.processes.map((process) => ({ ...process, kind: "tenure" })),
+      });
+      expect(violations).toEqual([]);
+      const stages = ["the old lock", "both locks", "the new lock"];
+      const starts = stages.map(
+        (stage) => log.filter((line) => line.includes(`starts with ${stage}`)).length,
+      );
+      for (const count of starts) expect(count).toBeGreaterThanOrEqual(plan.processes.length);
+      const lastHolder = log.findLast((line) => line.includes("held by p"));
+      const lastStarts = log
+        .filter((line) => line.includes("with the new lock"))
+        .map((line) => line.split(" ").at(-6));
+      expect(lastStarts).toContain(lastHolder?.split("written by ")[1]);
+    },
+    slowMs,
+  );
+
+  it("has bugs to plant inside and outside of core", () => {
+    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(33);
+    expect(Object.values(bugs).filter(({ wide }) => wide).length).toBeGreaterThanOrEqual(8);
   });
 });

@@ -1,19 +1,24 @@
 /** Runs one plan: starts the machines, injects the faults, ends them all, and collects the violations. */
 import { type Config, resolveTimings, type Timings } from "@tenure/core";
-import { Checker, type Violation } from "./checker.ts";
+import { Checker } from "./checker.ts";
 import { ClientGoProcess } from "./client-go-process.ts";
 import { ElectionProcess } from "./election-process.ts";
 import { Faults, type World } from "./faults.ts";
+import { Accounts } from "./http/accounts.ts";
 import { HttpApi } from "./http/api.ts";
+import { ObjectApi } from "./http/object-api.ts";
+import type { LockKind } from "./http/objects.ts";
 import { Machine } from "./machine.ts";
 import type { Plan, ProcessPlan } from "./plan.ts";
 import { nextTurn } from "./platform.ts";
 import type { CandidateProcess } from "./process.ts";
 import { Random } from "./random.ts";
+import { Rollout, type Stage } from "./rollout.ts";
 import { Scheduler } from "./scheduler.ts";
-import { Server, type StoredLock } from "./server.ts";
+import { Server, Store, type StoredLock } from "./server.ts";
 import { TenureProcess } from "./tenure-process.ts";
 import { type Trace, TracedChecker } from "./trace/trace.ts";
+import type { Violation } from "./violation.ts";
 
 export interface Outcome {
   readonly violations: readonly Violation[];
@@ -24,7 +29,7 @@ export interface Outcome {
   readonly log: readonly string[];
 }
 
-/** @param trace records the steps, of a plan without `lockKind` */
+/** @param trace records the steps, of a plan without `lock` */
 export function simulate(plan: Plan, trace?: Trace): Promise<Outcome> {
   return new Simulation(plan, trace).run();
 }
@@ -36,13 +41,16 @@ class Simulation implements World {
   readonly #longestLeaseMs: number;
   readonly scheduler = new Scheduler();
   readonly checker: Checker;
-  readonly server: Server;
+  readonly store = new Store();
+  readonly objects: World["objects"];
   readonly slots: (CandidateProcess | undefined)[];
   readonly #duplicates: CandidateProcess[] = [];
   readonly #faults = new Faults(this);
   readonly #log: string[] = [];
   readonly #api: HttpApi | undefined;
   readonly #trace: Trace | undefined;
+  readonly #rollout: Rollout | undefined;
+  readonly #stages = new Map<CandidateProcess, Stage>();
   #starts = 0;
 
   constructor(plan: Plan, trace?: Trace) {
@@ -55,13 +63,37 @@ class Simulation implements World {
     this.checker = trace
       ? new TracedChecker(trace, now, this.#longestLeaseMs)
       : new Checker(now, this.#longestLeaseMs);
-    this.server = new Server(now, {
-      committed: (before, after) => this.#committed(before, after),
-      versionReused: () => this.checker.versionReused(),
-    });
-    trace?.attach(now, this.server);
-    this.#api = plan.lockKind && new HttpApi(this.server, plan.lockKind);
+    const kinds = lockKindsOf(plan);
+    this.objects = kinds.map(() => this.#newObject(now));
+    const [only] = this.objects;
+    if (only) trace?.attach(now, only.server);
+    if (plan.lock) {
+      const apis = this.objects.map(({ server }, index) => new ObjectApi(server, kinds[index] as LockKind));
+      this.#api = new HttpApi(this.store, new Accounts(), apis);
+    }
     this.slots = plan.processes.map(() => undefined);
+    if (plan.lock?.migration) {
+      this.#rollout = new Rollout(plan.lock.migration, {
+        scheduler: this.scheduler,
+        slotCount: this.slots.length,
+        livingStages: () => this.#livingStages(),
+        isDead: (slot) => this.slots[slot]?.machine.isDead ?? false,
+        shutdown: (slot) => this.slots[slot]?.shutdown(),
+        restart: (slot) => this.restartIfDead(slot, this.newIdentity(slot)),
+      });
+    }
+  }
+
+  #newObject(now: () => number): World["objects"][number] {
+    const checker = this.checker.newLock();
+    const server = new Server(this.store, now, {
+      committed: (before, after) => {
+        this.#note(before, after);
+        checker.committed(before, after);
+      },
+      versionReused: () => checker.versionReused(),
+    });
+    return { server, checker };
   }
 
   async run(): Promise<Outcome> {
@@ -76,7 +108,7 @@ class Simulation implements World {
     await this.scheduler.run(endMs, this.#settle());
     this.checker.finished(this.processes().some((process) => process.isLeading));
     for (const violation of this.checker.violations)
-      this.note(`VIOLATION ${violation.rule}: ${violation.message}`, violation.atMs);
+      this.note(`VIOLATION ${violation.rule} (${violation.check}): ${violation.message}`, violation.atMs);
     return {
       violations: this.checker.violations,
       simulatedMs: endMs,
@@ -86,24 +118,30 @@ class Simulation implements World {
     };
   }
 
-  /** A tenure process needs one turn of the promises after an action. The client-go model awaits in many places. */
+  /** The candidate of a tenure process awaits in few places after an action. Everything else awaits in many. */
   #settle(): () => Promise<void> {
     const hasClientGo = this.#plan.processes.some((process) => process.kind === "client-go");
-    return hasClientGo || this.#api ? nextTurn : () => Promise.resolve();
+    return hasClientGo || this.#api ? nextTurn : fewPromises;
   }
 
   #start(slot: number, identity: string): CandidateProcess {
     const plan = this.#plan.processes[slot] as ProcessPlan;
     const id = `${identity}#${this.#starts++}`;
-    const machine = new Machine(this.scheduler, this.server, plan, this.#random.fork());
+    const { server } = this.objects[0] as World["objects"][number];
+    const machine = new Machine(this.scheduler, server, plan, this.#random.fork());
     const timings = this.#timings[slot] as Timings;
+    const stage = this.#rollout?.stageOf(slot) ?? 0;
+    // A rolling update that begins a migration can also replace client-go by tenure.
     const process =
-      plan.kind === "tenure"
-        ? (this.#newElectionProcess(id, identity, plan, machine) ??
-          this.#newTenureProcess(id, identity, timings, machine))
-        : this.#newClientGoProcess(id, identity, timings, machine, slot);
+      plan.kind === "client-go" && stage === 0
+        ? this.#newClientGoProcess(id, identity, timings, machine, slot)
+        : this.#api
+          ? this.#newElectionProcess(id, identity, machine, slot, stage)
+          : this.#newTenureProcess(id, identity, timings, machine);
     this.slots[slot] = process;
-    this.note(`${id} starts`);
+    this.#stages.set(process, stage);
+    const using = this.#rollout && ` with ${["the old lock", "both locks", "the new lock"][stage]}`;
+    this.note(`${id} starts${using ?? ""}`);
     process.start();
     return process;
   }
@@ -111,13 +149,30 @@ class Simulation implements World {
   #newElectionProcess(
     id: string,
     identity: string,
-    { timings }: ProcessPlan,
     machine: Machine,
-  ): ElectionProcess | undefined {
-    if (!this.#api) return undefined;
+    slot: number,
+    stage: Stage,
+  ): ElectionProcess {
+    const { timings, credentials } = this.#plan.processes[slot] as ProcessPlan;
     const { waitWhenAbsent, failWhenDenied } = this.#plan;
-    const options = { ...timings, identity, waitWhenAbsent, failWhenDenied };
-    return new ElectionProcess(id, options, machine, this.scheduler, this.checker, this.#api);
+    const objects = stage === 1 ? [0, 1] : [stage / 2];
+    return new ElectionProcess(
+      { ...timings, identity, waitWhenAbsent, failWhenDenied },
+      {
+        id,
+        machine,
+        scheduler: this.scheduler,
+        checker: this.checker,
+        api: this.#api as HttpApi,
+        credentials,
+        objects,
+        onExit: () => this.scheduler.after(3_000, () => this.restartIfDead(slot, identity)),
+      },
+    );
+  }
+
+  #livingStages(): Stage[] {
+    return [...this.#stages].filter(([process]) => !process.machine.isDead).map(([, stage]) => stage);
   }
 
   #newTenureProcess(id: string, identity: string, timings: Timings, machine: Machine): TenureProcess {
@@ -131,7 +186,8 @@ class Simulation implements World {
       // Shorter than the longest time that simulated work takes to stop.
       drainTimeoutMs: 15_000,
     };
-    return new TenureProcess(id, config, machine, this.scheduler, this.checker, this.#trace);
+    const parts = { id, machine, scheduler: this.scheduler, checker: this.checker };
+    return new TenureProcess(config, parts, this.#trace);
   }
 
   #newClientGoProcess(
@@ -161,8 +217,8 @@ class Simulation implements World {
     return duplicate;
   }
 
-  rotateToken(): void {
-    if (this.#api) this.#api.token += 1;
+  rotateCredentials(): void {
+    this.#api?.accounts.rotate();
   }
 
   processes(): CandidateProcess[] {
@@ -172,23 +228,34 @@ class Simulation implements World {
   /** Ends all faults and restarts all dead processes. */
   #endFaults(): void {
     this.note("all faults end");
+    this.#rollout?.end();
     this.#faults.endAll();
     this.slots.forEach((_, slot) => {
       this.restartIfDead(slot, this.newIdentity(slot));
     });
   }
 
-  #committed(before: StoredLock | undefined, after: StoredLock): void {
+  #note(before: StoredLock | undefined, after: StoredLock): void {
     const isRenewal =
       before?.writer === after.writer && before?.record.holderIdentity === after.record.holderIdentity;
     if (!isRenewal)
       this.note(
         `lock ${after.version}: held by ${after.record.holderIdentity || "nobody"}, written by ${after.writer ?? "a person"}`,
       );
-    this.checker.committed(before, after);
   }
 
   note(text: string, atMs = this.scheduler.nowMs): void {
     this.#log.push(`${(atMs / 1_000).toFixed(3).padStart(9)}s  ${text}`);
   }
+}
+
+/** The kinds of the lock objects, in the order of a migration. */
+function lockKindsOf({ lock }: Plan): LockKind[] {
+  if (!lock) return ["Lease"];
+  return lock.migration ? [lock.kind, "Lease"] : [lock.kind];
+}
+
+/** Lets an answer pass from the link through the witness of the lock to the candidate. */
+async function fewPromises(): Promise<void> {
+  for (let turns = 0; turns < 5; turns++) await undefined;
 }

@@ -2,41 +2,27 @@
 import { type Config, isBefore } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { Candidate, formatTransfer, type Notice, orderAnnotations } from "@tenure/election/internal";
-import type { Checker } from "./checker.ts";
-import type { Machine } from "./machine.ts";
-import type { CandidateProcess } from "./process.ts";
-import type { Scheduler } from "./scheduler.ts";
+import {
+  type CandidateProcess,
+  cooldownMs,
+  killTakesMs,
+  type ProcessParts,
+  TenureCandidate,
+} from "./process.ts";
 import type { StoredLock } from "./server.ts";
 import type { Trace } from "./trace/trace.ts";
+import { Witness } from "./witness.ts";
 
-/** How long a SIGKILL takes at most. It is less than the margin of the timings. */
-const killTakesMs = 50;
-const cooldownMs = 2_000;
-
-export class TenureProcess implements CandidateProcess {
-  readonly id: string;
-  readonly kind = "tenure";
-  readonly machine: Machine;
+export class TenureProcess extends TenureCandidate implements CandidateProcess {
   readonly leaseMs: number;
   readonly #candidate: Candidate;
-  readonly #scheduler: Scheduler;
-  readonly #checker: Checker;
+  readonly #witness = new Witness();
   #term = 0;
   #hasWork = false;
-  #isStopping = false;
 
-  constructor(
-    id: string,
-    config: Config,
-    machine: Machine,
-    scheduler: Scheduler,
-    checker: Checker,
-    trace?: Trace,
-  ) {
-    this.id = id;
-    this.machine = machine;
-    this.#scheduler = scheduler;
-    this.#checker = checker;
+  constructor(config: Config, parts: ProcessParts, trace?: Trace) {
+    super(parts);
+    const { id, machine } = parts;
     this.leaseMs = config.timings.leaseDurationMs;
     const lock: Lock = {
       description: "lease sim/sim",
@@ -57,7 +43,7 @@ export class TenureProcess implements CandidateProcess {
     };
     this.#candidate = new Candidate({
       config,
-      lock: trace ? trace.lock(id, lock) : lock,
+      lock: this.#witness.of(trace ? trace.lock(id, lock) : lock),
       clock: machine.clock,
       random: machine.random.next,
       onNotice: (notice) => this.#onNotice(notice),
@@ -80,18 +66,18 @@ export class TenureProcess implements CandidateProcess {
   }
 
   get longestLeaseMs(): number {
-    return Math.max(this.leaseMs, this.machine.link.longestLeaseSeenMs);
+    return Math.max(this.leaseMs, this.#witness.longestLeaseMs);
   }
 
   start(): void {
-    this.#checker.started(this);
+    this.checker.started(this);
     this.#candidate.send({ type: "start" });
   }
 
   shutdown(): void {
     this.machine.defer(() => {
-      this.#isStopping = true;
-      this.#checker.unready(this.id);
+      this.isStopping = true;
+      this.checker.unready(this.id);
       this.#candidate.send({ type: "stop" });
     });
   }
@@ -104,25 +90,8 @@ export class TenureProcess implements CandidateProcess {
     this.machine.defer(() => this.#stopWork());
   }
 
-  crash(): void {
-    this.#checker.workStopped(this);
-    this.#checker.unready(this.id);
-    this.machine.kill();
-  }
-
-  freeze(): void {
-    this.machine.freeze();
-    this.#checker.workStopped(this);
-  }
-
-  thaw(): void {
-    if (this.machine.isDead) return;
-    // Work checks that its term is valid before it does anything. This is the check after a freeze.
-    this.machine.defer(() => {
-      if (this.#hasWork && isBefore(this.machine.clock.now(), this.#candidate.validUntil()))
-        this.#checker.workStarted(this);
-    });
-    this.machine.thaw();
+  protected mayWork(): boolean {
+    return this.#hasWork && isBefore(this.machine.clock.now(), this.#candidate.validUntil());
   }
 
   #onNotice(notice: Notice): void {
@@ -130,8 +99,8 @@ export class TenureProcess implements CandidateProcess {
       case "term-started":
         this.#term += 1;
         this.#hasWork = true;
-        this.#checker.termStarted(this, notice.token);
-        this.#checker.workStarted(this);
+        this.checker.termStarted(this, notice.token);
+        this.checker.workStarted(this);
         return;
       case "term-ending":
         this.#stopWorkAfter(this.machine.random.between(0, 25_000));
@@ -143,31 +112,25 @@ export class TenureProcess implements CandidateProcess {
         this.#stopWorkAfter(this.machine.random.between(0, killTakesMs));
         return;
       case "term-ended":
-        this.#checker.unready(this.id);
-        this.#scheduler.after(cooldownMs, () => {
-          if (!this.machine.isDead && !this.#isStopping) this.#checker.ready(this.id);
-        });
+        this.coolDown();
         return;
       case "stopped":
       case "refused":
-        this.#checker.unready(this.id);
-        this.machine.kill();
+        this.exit();
     }
   }
 
   #stopWorkAfter(delayMs: number): void {
     const term = this.#term;
-    this.#scheduler.after(delayMs, () =>
-      this.machine.defer(() => {
-        if (term === this.#term) this.#stopWork();
-      }),
-    );
+    this.after(delayMs, () => {
+      if (term === this.#term) this.#stopWork();
+    });
   }
 
   #stopWork(): void {
     if (!this.#hasWork) return;
     this.#hasWork = false;
-    this.#checker.workStopped(this);
+    this.checker.workStopped(this);
     this.#candidate.send({ type: "work-stopped", cooldownMs });
   }
 }

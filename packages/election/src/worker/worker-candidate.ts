@@ -14,20 +14,29 @@ export interface WorkerSetup {
   readonly endOnOverrun: boolean;
 }
 
+/** The part of a worker thread of Node that is used. */
+export interface Thread {
+  postMessage(command: Command): void;
+  on(event: "message", listener: (notice: Notice) => void): void;
+  on(event: "error", listener: (error: Error) => void): void;
+  terminate(): unknown;
+}
+
 interface WorkerCandidateParts extends Omit<WorkerSetup, "status"> {
   readonly onNotice: (notice: Notice) => void;
   /** The thread died. */
   readonly onError: (error: Error) => void;
+  /** @default starts a worker thread of Node */
+  readonly startThread?: ((setup: WorkerSetup) => Thread) | undefined;
 }
 
 export class WorkerCandidate implements CandidateHandle {
-  readonly #worker: Worker;
+  readonly #worker: Thread;
   readonly #status = new SharedStatus();
   #leader: string | undefined;
 
-  constructor({ onNotice, onError, ...setup }: WorkerCandidateParts) {
-    const workerData: WorkerSetup = { ...setup, status: this.#status.buffer };
-    this.#worker = new Worker(new URL("./thread.js", import.meta.url), { workerData });
+  constructor({ onNotice, onError, startThread = startWorker, ...setup }: WorkerCandidateParts) {
+    this.#worker = startThread({ ...setup, status: this.#status.buffer });
     this.#worker.on("message", (notice: Notice) => {
       if (notice.type === "leader-changed") this.#leader = notice.leader;
       onNotice(notice);
@@ -51,4 +60,8 @@ export class WorkerCandidate implements CandidateHandle {
   lastContactMs(): number {
     return this.#status.lastContactMs();
   }
+}
+
+function startWorker(workerData: WorkerSetup): Thread {
+  return new Worker(new URL("./thread.js", import.meta.url), { workerData });
 }

@@ -3,7 +3,9 @@ import { EventEmitter } from "node:events";
 import type { Link } from "../link.ts";
 import type { Random } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { HttpAnswer, HttpApi } from "./api.ts";
+import type { Proof } from "./accounts.ts";
+import type { HttpApi } from "./api.ts";
+import type { HttpAnswer } from "./object-api.ts";
 
 export interface NetworkParts {
   readonly api: HttpApi;
@@ -20,6 +22,13 @@ export interface Outgoing {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly agent: SimulatedAgent;
+  readonly cert?: string | undefined;
+}
+
+export function proofOf({ headers, cert }: Outgoing): Proof {
+  const names = Object.keys(headers);
+  const name = names.find((other) => other.toLowerCase() === "authorization");
+  return { authorization: name === undefined ? undefined : headers[name], cert };
 }
 
 export class SimulatedAgent {

@@ -3,16 +3,17 @@
  * after the commit, cut in the middle, or come from a proxy that is not an API server.
  */
 import type { Platform } from "@tenure/kube/internal";
-import type { Link } from "../link.ts";
-import type { HttpAnswer } from "./api.ts";
+import type { ErrorKind } from "../link.ts";
 import {
   type NetworkParts,
   type Outgoing,
+  proofOf,
   SimulatedAgent,
   SimulatedRequest,
   SimulatedResponse,
   systemError,
 } from "./messages.ts";
+import type { HttpAnswer, ObjectApi } from "./object-api.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 export function simulatedHttp(parts: NetworkParts): NonNullable<Platform["http"]> {
@@ -20,6 +21,21 @@ export function simulatedHttp(parts: NetworkParts): NonNullable<Platform["http"]
   const request = (options: unknown) => new SimulatedRequest(options as Outgoing, network.send);
   return { request, Agent: SimulatedAgent } as unknown as NonNullable<Platform["http"]>;
 }
+
+/** Node's codes for a connection that does not come about or breaks. */
+const networkErrors = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ETIMEDOUT",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "HPE_INVALID_CONSTANT",
+] as const;
 
 class Network {
   readonly #parts: NetworkParts;
@@ -36,21 +52,32 @@ class Network {
 
   #arrive(request: SimulatedRequest, body: string): void {
     const { api, link, scheduler, random, writer } = this.#parts;
-    const { method, path, headers } = request.outgoing;
-    if (api.server.isDown) {
+    const { method, path } = request.outgoing;
+    const error = link.errors && random.chance(link.errors.probability) ? link.errors.kind : undefined;
+    if (api.store.isDown) {
       this.#fail(request, request.reusedSocket ? "ECONNRESET" : "ECONNREFUSED");
       return;
     }
-    const execute = () =>
-      api.handle({ writer, method, path, body, authorization: headers.authorization ?? "" });
-    const error = link.errors && random.chance(link.errors.probability) ? link.errors.kind : undefined;
-    const isWatch = path.includes("watch=true");
-    if (isWatch && (error === undefined || error === "conflict" || error === "cut")) {
-      if (headers.authorization === api.authorization) new WatchStream(this.#parts, request).open();
-      else this.#answer(request, api.status(401, "Unauthorized"), false);
+    if (error === "network") {
+      this.#fail(request, random.pick(networkErrors));
       return;
     }
-    const answer = error && error !== "cut" ? this.#errorAnswer(error, method, isWatch, execute) : execute();
+    const object = api.at(path);
+    if (method !== "GET" && link.rejectedObject === api.objects.indexOf(object)) {
+      const rejections = [object.status(500, "InternalError"), object.status(422, "Invalid")];
+      this.#answer(request, random.pick(rejections), false);
+      return;
+    }
+    const proof = proofOf(request.outgoing);
+    const execute = () => api.handle({ writer, method, path, body }, proof);
+    const isWatch = path.includes("watch=true");
+    if (isWatch && (error === undefined || error === "conflict" || error === "cut")) {
+      if (!api.accounts.accepts(proof)) this.#answer(request, object.status(401, "Unauthorized"), false);
+      else new WatchStream(this.#parts, object, request, { endsInLine: error === "cut" }).open();
+      return;
+    }
+    const answer =
+      error && error !== "cut" ? this.#errorAnswer(error, object, method, isWatch, execute) : execute();
     if (!isWatch && random.chance(link.duplicateRequests)) {
       scheduler.after(link.latencyMs() + random.between(0, 4_000), execute);
     }
@@ -58,33 +85,47 @@ class Network {
   }
 
   #errorAnswer(
-    error: Exclude<NonNullable<Link["errors"]>["kind"], "cut">,
+    error: Exclude<ErrorKind, "cut" | "network">,
+    object: ObjectApi,
     method: string,
     isWatch: boolean,
     execute: () => HttpAnswer,
   ): HttpAnswer {
-    const { api, random } = this.#parts;
-    const page = (status: number, text: string): HttpAnswer => {
-      return { status, headers: { "content-type": "text/html" }, body: text };
-    };
+    const { random } = this.#parts;
     switch (error) {
       case "conflict":
-        return method === "PUT" ? api.status(409, "Conflict") : execute();
-      case "throttled":
-        return api.status(429, "TooManyRequests", { "retry-after": String(random.integer(1, 5)) });
+        return method === "PUT" ? object.status(409, "Conflict") : execute();
+      case "throttled": {
+        const headers = { "retry-after": String(random.integer(1, 5)) };
+        return random.chance(0.5)
+          ? object.status(429, "TooManyRequests", { headers })
+          : { ...page(429, "slow down"), headers };
+      }
       case "denied":
-        return random.chance(0.5) ? api.status(401, "Unauthorized") : api.status(403, "Forbidden");
+        return random.pick([
+          object.status(401, "Unauthorized"),
+          object.status(403, "Forbidden"),
+          page(401, ""),
+          page(403, "<html>Forbidden</html>"),
+        ]);
       case "internal":
         if (!isWatch && random.chance(0.5)) execute();
-        return random.chance(0.5) ? api.status(500, "InternalError") : page(500, "");
+        return random.pick([
+          object.status(500, "InternalError"),
+          object.status(504, "Timeout"),
+          page(500, ""),
+          page(504, "<html>Gateway Timeout</html>"),
+        ]);
       case "unavailable":
-        return random.chance(0.5) ? api.status(503, "ServiceUnavailable") : page(503, "<html>busy</html>");
+        return random.chance(0.5) ? object.status(503, "ServiceUnavailable") : page(503, "<html>busy</html>");
       case "proxy":
         return random.pick([
           page(404, "404 page not found"),
           page(502, "<html>Bad Gateway</html>"),
           page(200, "<html>Sign in</html>"),
           { ...page(302, ""), headers: { location: "https://login.example.com" } },
+          // A gateway that speaks JSON, but not about this object.
+          { ...page(404, JSON.stringify({ kind: "Status", code: 404, reason: "NotFound" })), headers: {} },
         ]);
     }
   }
@@ -102,7 +143,7 @@ class Network {
 
   #deliver(request: SimulatedRequest, answer: HttpAnswer, isCut: boolean): void {
     if (request.isDestroyed) return;
-    const { link, random } = this.#parts;
+    const { random } = this.#parts;
     const response = new SimulatedResponse(answer);
     request.emit("response", response);
     const bytes = Buffer.from(answer.body);
@@ -114,7 +155,6 @@ class Network {
       return;
     }
     response.emit("data", bytes.subarray(middle));
-    link.saw(answer.shows);
     request.outgoing.agent.hasSocket = true;
     response.emit("end");
     response.emit("close");
@@ -127,4 +167,9 @@ class Network {
       }),
     );
   }
+}
+
+/** An answer that no API server wrote. */
+function page(status: number, text: string): HttpAnswer {
+  return { status, headers: { "content-type": "text/html" }, body: text };
 }

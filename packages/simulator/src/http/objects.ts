@@ -10,6 +10,9 @@ export const namespace = "sim";
 
 /** Entries with this prefix are shown as labels, so that a lock which drops labels is found too. */
 const labelPrefix = "label:";
+/** A label that some candidates set, as the store holds it. */
+export const ownLabel = "label:example.com/elected";
+export const lockLabels = { "example.com/elected": "true" };
 
 const places = {
   Lease: { apiVersion: "coordination.k8s.io/v1", group: "coordination.k8s.io", plural: "leases" },

@@ -1,12 +1,15 @@
 /** The stream of one watch over HTTP: in order, with bookmarks, and 410 if the server no longer has the history. */
-import type { WatchLine } from "./api.ts";
 import { type NetworkParts, type SimulatedRequest, SimulatedResponse, systemError } from "./messages.ts";
+import type { ObjectApi, WatchLine } from "./object-api.ts";
 
 const bookmarkMs = 60_000;
 
 export class WatchStream {
   readonly #parts: NetworkParts;
+  readonly #object: ObjectApi;
   readonly #request: SimulatedRequest;
+  /** The connection breaks in the middle of a line. */
+  readonly #endsInLine: boolean;
   readonly #response = new SimulatedResponse({ status: 200, headers: {} });
   readonly #startRevision: bigint | undefined;
   #unsubscribe = (): void => {};
@@ -15,8 +18,15 @@ export class WatchStream {
   #hasEnded = false;
   #hasResponded = false;
 
-  constructor(parts: NetworkParts, request: SimulatedRequest) {
+  constructor(
+    parts: NetworkParts,
+    object: ObjectApi,
+    request: SimulatedRequest,
+    { endsInLine }: { readonly endsInLine: boolean },
+  ) {
     this.#parts = parts;
+    this.#object = object;
+    this.#endsInLine = endsInLine;
     this.#request = request;
     this.#lastDeliveryMs = parts.scheduler.nowMs;
     const version = new URLSearchParams(request.outgoing.path.split("?")[1]).get("resourceVersion");
@@ -24,20 +34,22 @@ export class WatchStream {
   }
 
   open(): void {
-    const { api, link, scheduler, random } = this.#parts;
+    const { link, scheduler, random } = this.#parts;
+    const object = this.#object;
     if (link.answersCut) return;
-    if (link.watchDropsEvents) api.forgetHistory();
+    if (link.watchDropsEvents) object.forgetHistory();
+    const refusal = this.#refusal();
     this.#deliver(() => {
       this.#hasResponded = true;
       this.#request.emit("response", this.#response);
     });
-    const lines = this.#startRevision === undefined ? api.current() : api.since(this.#startRevision);
-    if (lines === undefined) {
-      const object = JSON.parse(api.status(410, "Expired").body) as object;
-      this.#deliver(() => this.#write({ type: "ERROR", object }));
+    if (refusal) {
+      this.#deliver(() => this.#write({ type: "ERROR", object: refusal }));
       return;
     }
-    const unsubscribe = api.subscribe((line) => {
+    const lines =
+      this.#startRevision === undefined ? object.current() : (object.since(this.#startRevision) ?? []);
+    const unsubscribe = object.subscribe((line) => {
       if (line === "restored") this.#break();
       else if (this.#startRevision === undefined || line.revision > this.#startRevision) this.#publish(line);
     });
@@ -53,6 +65,19 @@ export class WatchStream {
     scheduler.after(random.between(20_000, 400_000), () => this.#end());
   }
 
+  /** The Status with which the server ends a watch from a version that it no longer has, or does not have yet. */
+  #refusal(): object | undefined {
+    const start = this.#startRevision;
+    if (start === undefined) return undefined;
+    if (this.#object.since(start) === undefined)
+      return JSON.parse(this.#object.status(410, "Expired").body) as object;
+    // An API server that serves from its cache says so. Others wait until their store gets there.
+    const isInFuture = start > this.#object.server.revision;
+    if (!isInFuture || this.#parts.random.chance(0.5)) return undefined;
+    const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+    return JSON.parse(this.#object.status(504, "Timeout", { causes }).body) as object;
+  }
+
   #publish(line: WatchLine): void {
     const { link } = this.#parts;
     if (this.#hasEnded || link.watchSilent) return;
@@ -60,8 +85,7 @@ export class WatchStream {
     else if (link.watchDropsEvents) this.#break();
     else {
       this.#deliver(() => {
-        const { type, object, shows } = line;
-        link.saw(shows, line.revision);
+        const { type, object } = line;
         this.#write({ type, object });
       });
     }
@@ -70,7 +94,7 @@ export class WatchStream {
   #bookmark(): void {
     if (this.#hasEnded) return;
     const { api, link, scheduler } = this.#parts;
-    const resourceVersion = String(api.server.revision);
+    const resourceVersion = String(api.store.revision);
     if (!link.watchSilent && !link.watchStalled && !link.isCut && this.#delayed.length === 0)
       this.#deliver(() => this.#write({ type: "BOOKMARK", object: { metadata: { resourceVersion } } }));
     scheduler.after(bookmarkMs, () => this.#bookmark());
@@ -78,7 +102,7 @@ export class WatchStream {
 
   #linkChanged(): void {
     const { api, link, scheduler, random } = this.#parts;
-    if (api.server.isDown) this.#break();
+    if (api.store.isDown) this.#break();
     else if (link.isCut) {
       // A broken connection is noticed some time later, unless the link recovers first.
       scheduler.after(random.between(100, 20_000), () => {
@@ -96,7 +120,8 @@ export class WatchStream {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
     const middle = this.#parts.random.integer(0, bytes.length);
     this.#response.emit("data", bytes.subarray(0, middle));
-    this.#response.emit("data", bytes.subarray(middle));
+    if (this.#endsInLine) this.#break();
+    else this.#response.emit("data", bytes.subarray(middle));
   }
 
   #end(): void {

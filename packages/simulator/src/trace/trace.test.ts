@@ -6,10 +6,12 @@ import { Trace, withoutUnspecified } from "./trace.ts";
 const timings = { leaseDuration: "15s", renewDeadline: "10s", retryPeriod: "2s" };
 const alone: Plan = {
   seed: 1,
-  lockKind: undefined,
+  lock: undefined,
   waitWhenAbsent: false,
   failWhenDenied: false,
-  processes: [{ kind: "tenure", timings, rate: 1, wallSkewMs: 0, startMs: 0 }],
+  processes: [
+    { kind: "tenure", timings, rate: 1, wallSkewMs: 0, startMs: 0, credentials: "service-account" },
+  ],
   faults: [],
   calmAfterMs: 1,
 };

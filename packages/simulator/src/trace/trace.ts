@@ -5,10 +5,11 @@
  */
 import { type Config, initialState, type LeaderRecord, type State, validUntil } from "@tenure/core";
 import type { Lock } from "@tenure/election";
-import { type CheckedCandidate, Checker } from "../checker.ts";
+import { Checker } from "../checker.ts";
 import type { MachineClock } from "../machine-clock.ts";
 import type { Plan } from "../plan.ts";
 import type { Change, Server, StoredLock } from "../server.ts";
+import type { CheckedCandidate } from "../violation.ts";
 
 /** One step, by the names of spec/LeaseTrace.tla. */
 export type TraceStep = { readonly op: string } & Readonly<Record<string, string | number | boolean>>;

@@ -1,0 +1,32 @@
+/** What the checks report, and about whom. */
+
+/** Every check, and the guarantee that it is about. `--all-bugs` proves that each can fail. */
+export const checks = {
+  overlap: "G1",
+  "work-after-lease": "G1",
+  "early-acquisition": "G1",
+  token: "G2",
+  release: "G3",
+  "foreign-data": "G3",
+  "late-acquisition": "G4",
+  "no-leader": "G4",
+  pause: "orders",
+  transfer: "orders",
+} as const;
+
+export type Check = keyof typeof checks;
+
+export interface Violation {
+  readonly rule: (typeof checks)[Check];
+  readonly check: Check;
+  readonly atMs: number;
+  readonly message: string;
+}
+
+export interface CheckedCandidate {
+  readonly id: string;
+  readonly kind: "tenure" | "client-go";
+  readonly leaseMs: number;
+  /** The lock objects that it must hold to work: both, or one of them, during a migration. @default the only one */
+  readonly objects?: readonly number[];
+}

@@ -1,0 +1,71 @@
+/**
+ * What a candidate was told about its lock. The checker must not blame a candidate for what it cannot know, and what a lock
+ * reports to its candidate is all that it can know.
+ */
+import type { Answer, LockView } from "@tenure/core";
+import type { Lock } from "@tenure/election";
+
+export class Witness {
+  longestLeaseMs = 0;
+  #revision = -1n;
+  #uids: ReadonlySet<string> = new Set();
+
+  /** Only by this can a candidate notice that the store went back. */
+  get highestRevision(): bigint {
+    return this.#uids.size === 0 ? -1n : this.#revision;
+  }
+
+  /** Whether the candidate has last been shown this lock object. Only then can it notice its deletion. */
+  knows(uid: string): boolean {
+    return this.#uids.has(uid);
+  }
+
+  /** The same lock, of which this witness hears everything that the candidate hears. */
+  of(lock: Lock): Lock {
+    const noting = async (answering: Promise<Answer>): Promise<Answer> => {
+      const answer = await answering;
+      if (answer.kind === "found") this.#saw(answer.view);
+      else if (answer.kind === "absent") this.#uids = new Set();
+      return answer;
+    };
+    return {
+      description: lock.description,
+      prepare: async () => lock.prepare?.(),
+      read: (...args) => noting(lock.read(...args)),
+      write: (...args) => noting(lock.write(...args)),
+      acceptTransfer: (...args) =>
+        noting(lock.acceptTransfer?.(...args) ?? Promise.resolve({ kind: "conflict" })),
+      watch: (observer, signal) =>
+        lock.watch?.(
+          {
+            ...observer,
+            observed: (view) => {
+              this.#saw(view);
+              observer.observed(view);
+            },
+            deleted: (revision) => {
+              if (revision >= this.#revision) this.#uids = new Set();
+              observer.deleted(revision);
+            },
+          },
+          signal,
+        ),
+      announce: async (...args) => lock.announce?.(...args),
+    };
+  }
+
+  #saw(view: LockView): void {
+    const seconds = view.record.leaseDurationSeconds ?? 0;
+    this.longestLeaseMs = Math.max(this.longestLeaseMs, seconds * 1_000);
+    if (view.revision < this.#revision) return;
+    this.#revision = view.revision;
+    this.#uids = new Set(uidsOf(view));
+  }
+}
+
+/** The lock object, or the two objects of a migration. */
+function uidsOf({ uid, object }: LockView): string[] {
+  const { from, to } = (object ?? {}) as { readonly from?: LockView; readonly to?: LockView };
+  if (!from && !to) return [uid];
+  return [from?.uid, to?.uid].filter((other) => other !== undefined);
+}
