@@ -10,6 +10,7 @@ import {
   nextWriteStep,
   observeViews,
   type ProtocolState,
+  sideToAccept,
   type Views,
 } from "./migration-protocol.ts";
 
@@ -29,6 +30,30 @@ function observeAll(...all: readonly Views[]): { state: ProtocolState; answers: 
 }
 
 const both: Views = { from: object("F", 5), to: object("T", 7) };
+
+describe("the orders of the lock", () => {
+  const pause = { paused: true };
+  const transfer = { transfer: { transitions: 0, to: "b" } };
+  it.each([
+    ["a pause in from and a transfer in to", pause, transfer],
+    ["a transfer in from and a pause in to", transfer, pause],
+  ])("are those of both objects: %s", (_what, inFrom, inTo) => {
+    const views: Views = {
+      from: { ...object("F", 5), orders: inFrom },
+      to: { ...object("T", 7), orders: inTo },
+    };
+    const [answer] = observeAll(views).answers.map(found);
+    expect(answer?.orders).toEqual({ ...pause, ...transfer });
+    const side = inFrom === transfer ? "from" : "to";
+    expect(sideToAccept(views, answer as LockView)).toBe(side);
+  });
+
+  it("are absent if neither has any", () => {
+    const [answer] = observeAll(both).answers.map(found);
+    expect(answer).not.toHaveProperty("orders");
+    expect(sideToAccept(both, answer as LockView)).toBeUndefined();
+  });
+});
 
 describe("the uid of the lock", () => {
   it.each<[string, Views, boolean]>([

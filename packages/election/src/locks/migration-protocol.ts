@@ -129,8 +129,8 @@ function combinedAnswer(state: ProtocolState, { from, to }: Views): Answer {
     from && to
       ? combineRecords({ from: from.record, to: to.record, newest: newest === from ? "from" : "to" }, isOwn)
       : onlyRecord(newest.record, isOwn);
-  const side = sideWithOrders({ from, to });
-  const orders = side && { from, to }[side]?.orders;
+  // An operator may have written an order to only one of the two.
+  const orders = (from?.orders || to?.orders) && { ...from?.orders, ...to?.orders };
   const view: LockView = {
     // A deletion or replacement of either object makes this another lock, whose last holder may still be working. The
     // creation of a missing object does not: nobody can have held it before.
@@ -144,18 +144,14 @@ function combinedAnswer(state: ProtocolState, { from, to }: Views): Answer {
   return { kind: "found", view };
 }
 
-/** An operator may have written the orders to only one of the two. */
-function sideWithOrders({ from, to }: Views): Side | undefined {
-  return to?.orders ? "to" : from?.orders ? "from" : undefined;
-}
-
 function versionOf({ from, to }: Views): string {
   return `${from?.version ?? "-"}/${to?.version ?? "-"}`;
 }
 
 /** The object in which to accept the transfer in `over`; undefined if `over` is not what is known. */
 export function sideToAccept(known: Views, over: LockView): Side | undefined {
-  return versionOf(known) === over.version ? sideWithOrders(known) : undefined;
+  if (versionOf(known) !== over.version) return undefined;
+  return known.to?.orders?.transfer ? "to" : known.from?.orders?.transfer ? "from" : undefined;
 }
 
 function newestOf({ from, to }: Views): LockView | undefined {
