@@ -1,8 +1,12 @@
 /** A bug that can be planted into the built code. */
+import type { Width } from "./plan.ts";
+
 export interface Bug {
   readonly about: string;
-  /** Found by the wide simulation: the code is not a part of the other one. */
-  readonly wide?: boolean;
+  /** Which seeds can show it. @default those that run only the candidate */
+  readonly width?: Width;
+  /** Why the simulation hardly ever gets there. The exhaustive search finds it. */
+  readonly onlySearched?: string;
   /** `file` starts with the name of the package. */
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }

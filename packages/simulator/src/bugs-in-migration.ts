@@ -4,7 +4,7 @@ import type { Bug } from "./bug.ts";
 export const bugsInMigration: Readonly<Record<string, Bug>> = {
   "migration-holds-one": {
     about: "a term starts when only the first of the two objects is written",
-    wide: true,
+    width: "migrating",
     edits: [
       {
         file: "election/locks/migration-protocol.js",
@@ -20,7 +20,7 @@ export const bugsInMigration: Readonly<Record<string, Bug>> = {
   },
   "migration-waits-for-one": {
     about: "two objects with different holders count as free if one of them is",
-    wide: true,
+    width: "migrating",
     edits: [
       {
         file: "election/locks/migration-records.js",
@@ -32,7 +32,7 @@ export const bugsInMigration: Readonly<Record<string, Bug>> = {
   },
   "migration-deletion-is-release": {
     about: "the deletion of one of the two objects does not make candidates wait for its holder",
-    wide: true,
+    width: "migrating",
     edits: [
       {
         file: "election/locks/migration-protocol.js",
@@ -43,7 +43,7 @@ export const bugsInMigration: Readonly<Record<string, Bug>> = {
   },
   "migration-half-is-won": {
     about: "a record in only one of the two objects counts as a confirmed write",
-    wide: true,
+    width: "migrating",
     edits: [
       {
         file: "election/locks/migration-records.js",
@@ -54,7 +54,7 @@ export const bugsInMigration: Readonly<Record<string, Bug>> = {
   },
   "migration-forgets-writes": {
     about: "a renewal that reached only one of the two objects counts as confirmed",
-    wide: true,
+    width: "migrating",
     edits: [
       {
         file: "election/locks/migration-protocol.js",

@@ -5,7 +5,7 @@ import type { Bug } from "./bug.ts";
 export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   "term-valid-until-told": {
     about: "term.isValid() checks a flag, not the clock",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/term.js",
@@ -16,7 +16,7 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "release-while-working": {
     about: "the lock is released when the work is told to stop, not when it has stopped",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/election.js",
@@ -28,14 +28,14 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "overrun-not-reported": {
     about: "nobody is told that the work still runs at the hard deadline",
-    wide: true,
+    width: "wide",
     edits: [
       { file: "election/election.js", find: 'this.#events.emit("overrun", this.#served);', replace: ";" },
     ],
   },
   "lock-drops-metadata": {
     about: "a lock writes an object of its own instead of the one that it read",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/locks/object-lock.js",
@@ -47,7 +47,7 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "annotation-lock-drops-annotations": {
     about: "a lock in an annotation drops all other annotations",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/locks/annotation-lock.js",
@@ -58,7 +58,7 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "write-without-version": {
     about: "a Lease is written over any version",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/locks/lease-lock.js",
@@ -69,7 +69,7 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "unreadable-is-free": {
     about: "a record that cannot be read counts as released",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/locks/record-fields.js",
@@ -85,7 +85,7 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "token-never-read-again": {
     about: "a rotated service account token is not read again",
-    wide: true,
+    width: "wide",
     edits: [
       { file: "kube/credentials/in-cluster.js", find: "token.forget();", replace: "" },
       {
@@ -97,7 +97,7 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
   },
   "watch-ignored": {
     about: "a change that the watch reports is only noticed by the next read",
-    wide: true,
+    width: "wide",
     edits: [
       {
         file: "election/locks/object-lock.js",

@@ -95,7 +95,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "core/queries.js",
-        find: "const isFree = isRelease(record) || ownWriteOf(state, record) !== undefined;",
+        find: "const isFree = isRelease(record) || (ownWriteOf(state, record) !== undefined && waitMs === 0);",
         replace: "const isFree = isRelease(record) || record.holderIdentity === config.identity;",
       },
     ],
@@ -177,6 +177,16 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  "transfer-not-accepted": {
+    about: "a transfer takes effect before the named candidate has accepted it",
+    edits: [
+      {
+        file: "core/queries.js",
+        find: "return (transfer?.accepted === true &&",
+        replace: "return (transfer !== undefined &&",
+      },
+    ],
+  },
   "rollback-unseen": {
     about: "a candidate ignores the lock after the store was restored from a backup",
     edits: [{ file: "core/step.js", find: "handleStoreRollback(ctx, answer.view);", replace: "void 0;" }],
@@ -199,6 +209,17 @@ export const bugs: Readonly<Record<string, Bug>> = {
         find: 'ctx.effects.push({ type: "write", id, purpose, over, record, timeoutMs });',
         replace:
           'ctx.effects.push({ type: "write", id, purpose, over: over && { ...over, object: { annotations: {} } }, record, timeoutMs });',
+      },
+    ],
+  },
+  "late-confirmation-extends": {
+    about: "a confirmation that arrives after the hard deadline extends the term",
+    onlySearched: "a process must be frozen just long enough, while its renewal is committed",
+    edits: [
+      {
+        file: "core/observe.js",
+        find: "if (elapsedMs(phase.term.sent, ctx.at) >= ctx.config.timings.hardDeadlineMs)\n        return;",
+        replace: "",
       },
     ],
   },

@@ -36,7 +36,7 @@ ${Object.entries(bugs)
 `;
 
 /** A history of everything that ships takes longer. */
-const seedsPerMessage: Readonly<Record<Width, number>> = { narrow: 25, mixed: 20, wide: 5 };
+const seedsPerMessage: Readonly<Record<Width, number>> = { narrow: 25, mixed: 20, wide: 5, migrating: 5 };
 
 interface Run {
   readonly from: number;
@@ -170,7 +170,8 @@ function options() {
 
 /** Plants each bug in turn. Returns whether all are found, and each check finds one that no other check finds. */
 async function findAllBugs(from: number, seeds: number): Promise<boolean> {
-  const names = Object.keys(bugs);
+  const names = simulatedBugs();
+  const count = names.length;
   const soleChecks = new Set<string>();
   let missed = 0;
   const findNext = async (): Promise<void> => {
@@ -198,14 +199,20 @@ async function findAllBugs(from: number, seeds: number): Promise<boolean> {
   await Promise.all(Array.from({ length: threads }, findNext));
   const useless = Object.keys(checks).filter((check) => !soleChecks.has(check));
   const proven = Object.keys(checks).length - useless.length;
-  console.log(`${Object.keys(bugs).length - missed} of ${Object.keys(bugs).length} bugs are found`);
+  console.log(`${count - missed} of ${count} bugs are found`);
+  for (const [name, { onlySearched }] of Object.entries(bugs))
+    if (onlySearched) console.log(`${name} is left to \`npm run explore\`: ${onlySearched}`);
   console.log(`${proven} checks were the only one to report a bug in some history`);
   for (const check of useless) console.log(`NO BUG is found by the check ${check} alone`);
   return missed === 0 && useless.length === 0;
 }
 
+function simulatedBugs(): string[] {
+  return Object.entries(bugs).flatMap(([name, { onlySearched }]) => (onlySearched ? [] : [name]));
+}
+
 function widthOf(bug: string): Width {
-  return bugs[bug]?.wide ? "wide" : "narrow";
+  return bugs[bug]?.width ?? "narrow";
 }
 
 async function main(): Promise<number> {

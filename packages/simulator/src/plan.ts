@@ -119,11 +119,11 @@ const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
 ];
 
-/** Which seeds run everything that ships: all, none, or the fourth part of them. */
-export type Width = "wide" | "narrow" | "mixed";
+/** Which seeds run everything that ships: all, all and with a migration, none, or the fourth part of them. */
+export type Width = "wide" | "migrating" | "narrow" | "mixed";
 
 function isWide(seed: number, width: Width): boolean {
-  return width === "mixed" ? seed % 4 === 0 : width === "wide";
+  return width === "mixed" ? seed % 4 === 0 : width !== "narrow";
 }
 
 export function drawPlan(seed: number, width: Width = "narrow"): Plan {
@@ -171,14 +171,15 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   }
   const waitWhenAbsent = random.chance(0.3);
   const failWhenDenied = random.chance(0.1);
-  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs) : undefined;
+  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs, width) : undefined;
   if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
   faults.sort((a, b) => a.atMs - b.atMs);
   return { seed, lock, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }
 
-function drawLock(random: Random, calmAfterMs: number, leaseMs: number): LockPlan {
-  if (random.chance(0.65)) return { kind: random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"]) };
+function drawLock(random: Random, calmAfterMs: number, leaseMs: number, width: Width): LockPlan {
+  if (random.chance(0.65) && width !== "migrating")
+    return { kind: random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"]) };
   const firstStage = random.pick([0, 1] as const);
   const rollouts = random.integer(1, 2 - firstStage);
   const rolloutsMs = Array.from({ length: rollouts }, () => random.between(0, calmAfterMs * 0.7)).sort(

@@ -97,6 +97,6 @@ describe("simulate", () => {
 
   it("has bugs to plant inside and outside of core", () => {
     expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(33);
-    expect(Object.values(bugs).filter(({ wide }) => wide).length).toBeGreaterThanOrEqual(8);
+    expect(Object.values(bugs).filter(({ width }) => width).length).toBeGreaterThanOrEqual(8);
   });
 });
