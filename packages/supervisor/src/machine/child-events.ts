@@ -42,7 +42,7 @@ export function hookEnded(ctx: StepContext, id: number, failure: string | undefi
   const { state } = ctx;
   const hook = [state.hook, state.roleHook].find((each) => each?.id === id);
   if (!hook) return;
-  const why = hook.isStopped ? "it took too long and was killed" : failure;
+  const why = hook.isStopped ? "it was killed before it ended" : failure;
   if (why !== undefined) {
     ctx.effects.push({ type: "report", problem: { kind: "hook-failed", hook: hook.name, why } });
   }

@@ -40,14 +40,20 @@ export function isWorking(child: Child): boolean {
 }
 
 /** When the child is killed. Infinity: it may run. A further query can only give an earlier time. */
-export function killDueMs(config: Config, { term }: State, child: RunningChild, at: Instant): number {
+export function killDueMs(config: Config, state: State, child: RunningChild, at: Instant): number {
+  const { term } = state;
   const { stop, duty } = child;
   const askedMs = stop?.sinceMs ?? (duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY);
-  const stopMs = askedMs + config.stopTimeoutMs;
+  const stopMs = askedMs + Math.min(config.stopTimeoutMs, longestStopMs(state, child));
   if (!isWorking(child)) return stopMs;
   // Work without a term is never right.
   if (!term) return at.monoMs;
   return term.ending?.kind === "lost" ? Math.min(stopMs, outOfTimeMs(config, term, at)) : stopMs;
+}
+
+/** A child without a watchdog gets only as much time to stop as is left of one lease. */
+function longestStopMs(state: State, { stop }: RunningChild): number {
+  return stop?.end.type === "unguarded" ? heartbeatMs(state) : Number.POSITIVE_INFINITY;
 }
 
 /** When the hook that the child waits for is stopped. */
@@ -99,9 +105,9 @@ export function silenceMs({ term }: State): number {
 }
 
 /**
- * How long a child may run after its watchdog ended. With the interval of the heartbeats and the longest silence, this is less
- * than a lease.
+ * How long a child may run after its watchdog ended, before it is stopped. Together with the interval of the heartbeats, the
+ * longest silence and the time to stop, this is one lease.
  */
 export function unguardedMs(state: State): number {
-  return Math.min(silenceMs(state), 5_000);
+  return Math.min(Math.max(heartbeatMs(state), 1_000), 5_000);
 }
