@@ -178,8 +178,10 @@ export class Supervisor {
 
   async #cleanUp(): Promise<void> {
     const { manager, watchdog, deadlineFile } = this.#shell;
-    // There is a child to stop only if the election failed while its work was running.
-    await manager.stop(0);
+    // The election failed while its work was running: nobody renews the term any more.
+    if (this.#term) this.#machine.send({ type: "term-lost", deadline: this.#clock.now() });
+    // A warm child that did not work may still be stopping.
+    await manager.wait();
     await first(this.#clock, { flushed: manager.flushed(), late: flushWithinMs });
     this.#machine.close();
     await watchdog.close();

@@ -44,25 +44,23 @@ export function killDueMs(config: Config, state: State, child: RunningChild, at:
   const { term } = state;
   const { stop, duty } = child;
   const askedMs = stop?.sinceMs ?? (duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY);
-  const stopMs = askedMs + Math.min(config.stopTimeoutMs, longestStopMs(state, child));
+  // However long it may take to stop, it does not run without a watchdog for longer than a lease.
+  const unguardedMs = state.watchdog.unguardedAtMs + heartbeatMs(state);
+  const stopMs = Math.min(askedMs + config.stopTimeoutMs, unguardedMs);
   if (!isWorking(child)) return stopMs;
   // Work without a term is never right.
   if (!term) return at.monoMs;
   return term.ending?.kind === "lost" ? Math.min(stopMs, outOfTimeMs(config, term, at)) : stopMs;
 }
 
-/** A child without a watchdog gets only as much time to stop as is left of one lease. */
-function longestStopMs(state: State, { stop }: RunningChild): number {
-  return stop?.end.type === "unguarded" ? heartbeatMs(state) : Number.POSITIVE_INFINITY;
-}
-
 /** When the hook that the child waits for is stopped. */
 export function hookDueMs(config: Config, state: State, at: Instant): number {
   const { hook, term } = state;
   if (!hook) return Number.POSITIVE_INFINITY;
-  if (hook.name === "preStart" && !config.warm && !isServed(state)) return at.monoMs;
-  if (!term) return config.warm ? hook.endAtMs : at.monoMs;
-  if (!term.ending) return hook.endAtMs;
+  // A child that will not be started needs no preparation.
+  const isStartWanted = isServed(state) || (config.warm && state.run === "running");
+  if (hook.name === "preStart") return isStartWanted ? hook.endAtMs : at.monoMs;
+  if (!term?.ending) return hook.endAtMs;
   const endMs =
     term.ending.kind === "lost" ? outOfTimeMs(config, term, at) : term.ending.sinceMs + config.stopTimeoutMs;
   return Math.min(hook.endAtMs, endMs);
@@ -78,10 +76,11 @@ export function mayBeReached(config: Config, { term, child }: State, at: Instant
 /** Until when the end of the term waits for the gates. */
 export function gatesDueMs({ stopTimeoutMs }: Config, { gates, term }: State): number {
   if (!gates.closing || !term?.ending) return Number.POSITIVE_INFINITY;
-  const dueMs = gates.closing.sinceMs + gateCloseTimeoutMs;
-  if (term.ending.kind === "lost") return dueMs;
   // The grace period of a pod leaves little more than stopTimeout, for the child and the gates together.
-  return Math.min(dueMs, term.ending.sinceMs + stopTimeoutMs + gateReserveMs);
+  return Math.min(
+    gates.closing.sinceMs + gateCloseTimeoutMs,
+    term.ending.sinceMs + stopTimeoutMs + gateReserveMs,
+  );
 }
 
 /** Whether a watchdog listens that knows the present deadline. */

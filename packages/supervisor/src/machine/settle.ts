@@ -106,8 +106,8 @@ function moveGates(ctx: StepContext): void {
 function finishTerm(ctx: StepContext): void {
   const { state, config } = ctx;
   const { term, child, gates, hook } = state;
-  if (!term?.ending || isWorking(child) || child.name === "finishing" || hook) return;
-  if (!config.warm && child.name !== "none") return;
+  if (!term?.ending || isWorking(child) || child.name === "finishing") return;
+  if (!config.warm && (child.name !== "none" || hook)) return;
   if (gates.isOpen || gates.closing) return;
   reportPhase(ctx);
   state.term = undefined;

@@ -145,8 +145,7 @@ function apply(ctx: StepContext, event: Event): void {
         state.child = { ...child, missing: event.message };
       return;
     case "child-quiet":
-      // If it was told to stop altogether, it is no longer trusted to be quiet: it has to exit.
-      if (child.name === "running" && child.duty.name === "quiesces" && !child.stop)
+      if (child.name === "running" && child.duty.name === "quiesces")
         state.child = { ...child, duty: { name: "waits" } };
       return;
     case "child-killing":

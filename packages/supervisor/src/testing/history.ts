@@ -77,8 +77,7 @@ class HistoryRunner {
         world.send({ type: "child-missing", id: childId(world), message: words.join(" ") });
         return;
       case "not-started":
-        world.process = undefined;
-        world.send({ type: "child-not-started", why: "there is no such program", exitCode: 127 });
+        world.failToStart();
         return;
       case "exit":
         world.exit({ code: Number(fields.get("code") ?? 0), signal: undefined });

@@ -7,7 +7,7 @@ import type { Instant } from "@tenure/base";
 import type { ChildExit } from "../events.ts";
 import { nextWakeMs } from "../machine/agenda.ts";
 import { initialState, step } from "../machine/step.ts";
-import type { Config, Effect, Event, State } from "../machine/types.ts";
+import type { Config, Effect, Event, HookName, State } from "../machine/types.ts";
 
 export const config: Config = {
   startTimeoutMs: 60_000,
@@ -34,12 +34,12 @@ interface WorldProcess {
   killAtMs: number;
   /** Whether it does the work of the term. */
   works: boolean;
+  wasToldToEnd: boolean;
 }
 
 interface WorldWatchdog {
   /** When it kills, by each clock. */
   deadline: Instant | undefined;
-  isListening: boolean;
 }
 
 export class World {
@@ -51,15 +51,17 @@ export class World {
   wallAheadMs = 0;
   /** The supervisor does not run. */
   isFrozen = false;
-  /** How long the supervisor has run without an interruption is not modelled; it is alive or not. */
   isDead = false;
   process: WorldProcess | undefined;
   watchdog: WorldWatchdog | undefined;
   /** No work may run after this. */
   deadline: Instant | undefined;
   areGatesOpen = false;
-  hook: number | undefined;
+  /** The hooks that run, by id. */
+  hooks = new Map<number, HookName>();
   onEffect: (effect: Effect) => void = () => {};
+  /** Called whenever time or the world has moved. */
+  onChange: () => void = () => {};
   #pids = 100;
   #waiting: Event[] = [];
   #isBusy = false;
@@ -119,9 +121,17 @@ export class World {
     this.send({ type: "child-gone", exit, killed: exit.signal === "SIGKILL" });
   }
 
+  /** The system could not start the child. */
+  failToStart(): void {
+    if (!this.#isSpawnPending) return;
+    this.#isSpawnPending = false;
+    this.process = undefined;
+    this.send({ type: "child-not-started", why: "there is no such program", exitCode: 127 });
+  }
+
   /** The child confirms that its work has stopped. */
   quiet(): void {
-    if (!this.process) return;
+    if (!this.process?.wasToldToEnd) return;
     this.process.works = false;
     this.send({ type: "child-quiet" });
   }
@@ -135,11 +145,10 @@ export class World {
     if (what === "spawn" && this.#isSpawnPending) this.#spawned();
   }
 
-  endHook(failure?: string): void {
-    const { hook } = this;
-    if (hook === undefined) return;
-    this.hook = undefined;
-    this.send({ type: "hook-ended", id: hook, failure });
+  /** Ends the hook that has run for the longest. */
+  endHook(failure?: string, id = [...this.hooks.keys()][0]): void {
+    if (id === undefined || !this.hooks.delete(id)) return;
+    this.send({ type: "hook-ended", id, failure });
   }
 
   killWatchdog(): void {
@@ -159,6 +168,7 @@ export class World {
     this.pass(ms);
     this.isFrozen = false;
     this.send({ type: "tick" });
+    this.pass(0);
   }
 
   /** Lets time pass. The process manager kills at its time, the watchdog at its own, and the machine gets its ticks. */
@@ -168,6 +178,7 @@ export class World {
       const nextMs = Math.min(endMs, ...this.#dueTimes());
       this.monoMs = Math.max(this.monoMs, nextMs);
       this.#act();
+      this.onChange();
       if (this.monoMs >= endMs && Math.min(...this.#dueTimes(), Number.POSITIVE_INFINITY) > endMs) return;
     }
     throw new Error("time does not pass: something is always due");
@@ -225,16 +236,19 @@ export class World {
           hasExited: false,
           killAtMs: Number.POSITIVE_INFINITY,
           works: !this.config.warm,
+          wasToldToEnd: false,
         };
         this.#isSpawnPending = true;
         if (!this.held.has("spawn")) this.#spawned();
         return;
       case "stop-child":
-        if (this.process)
-          this.process.killAtMs = Math.min(this.process.killAtMs, this.monoMs + effect.timeoutMs);
+        if (!this.process) return;
+        this.process.killAtMs = Math.min(this.process.killAtMs, this.monoMs + effect.timeoutMs);
+        if (this.process.killAtMs <= this.monoMs && !this.held.has("death")) this.#kill("supervisor");
         return;
       case "tell-child":
         if (this.process && effect.what === "begin") this.process.works = true;
+        if (this.process) this.process.wasToldToEnd = effect.what === "end";
         return;
       case "publish-deadline": {
         const { monoMs, wallMs } = effect.deadline;
@@ -255,10 +269,10 @@ export class World {
         if (!this.held.has("gates")) this.send({ type: "gates-closed", id: effect.id });
         return;
       case "run-hook":
-        this.hook = effect.id;
+        this.hooks.set(effect.id, effect.hook);
         return;
       case "stop-hook":
-        this.endHook("killed");
+        this.endHook("killed", effect.id);
         return;
       case "start-watchdog":
         this.#startWatchdog();
@@ -283,7 +297,7 @@ export class World {
       monoMs: term.deadline.monoMs - killMarginMs,
       wallMs: term.deadline.wallMs - killMarginMs,
     };
-    this.watchdog = { deadline, isListening: true };
+    this.watchdog = { deadline };
     if (!this.held.has("watchdog")) this.send({ type: "watchdog-answered", question: 0 });
   }
 
