@@ -203,12 +203,12 @@ export class Shell {
     const ready = new AbortController();
     this.#ready = ready;
     starting.then(
-      ({ pid, process }) => {
-        this.#process = process;
-        process.on("message", (message) => message === "stopped" && send({ type: "child-quiet" }));
+      ({ pid, process: child }) => {
+        this.#process = child;
+        child.on("message", (message) => message === "stopped" && send({ type: "child-quiet" }));
         send({ type: "child-started", pid });
         const onMissing = (message: string) => send({ type: "child-missing", id, message });
-        void this.#waitUntilReady?.(process, ready.signal, onMissing).then(() =>
+        void this.#waitUntilReady?.(child, ready.signal, onMissing).then(() =>
           send({ type: "child-ready", id }),
         );
       },

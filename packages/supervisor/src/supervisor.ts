@@ -151,12 +151,12 @@ export class Supervisor {
     });
     this.#machine.send({ type: "term-began", token: term.token, deadline: this.#deadline(term) });
     const onLost = () => this.#machine.send({ type: "term-lost", deadline: this.#deadline(term) });
-    const onEnding = () => this.#machine.send({ type: "term-ending" });
+    // A loss aborts `signal` first. A child whose term has expired is killed without being asked to stop.
+    const onEnding = () => (term.isValid() ? this.#machine.send({ type: "term-ending" }) : onLost());
     const stops = [
       this.#options.election.on("renewed", () =>
         this.#machine.send({ type: "renewed", deadline: this.#deadline(term) }),
       ),
-      // A loss aborts `signal` first. The order of the listeners does not matter: a loss counts whenever it comes.
       listen(term.lost, onLost),
       listen(term.expired, onLost),
       listen(term.signal, onEnding),

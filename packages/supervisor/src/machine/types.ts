@@ -26,7 +26,7 @@ export interface Config {
   readonly hookTimeoutMs: Readonly<Partial<Record<HookName, number>>>;
 }
 
-export interface HealthConfig {
+interface HealthConfig {
   /** The check, as people write it. */
   readonly check: string;
   readonly periodMs: number;
@@ -42,7 +42,7 @@ export interface HealthConfig {
  */
 export type HookName = "preStart" | "postStop" | "roleChange";
 
-export type Role = "leader" | "follower";
+type Role = "leader" | "follower";
 
 export interface Term {
   readonly token: bigint;
@@ -55,7 +55,7 @@ export interface Term {
   readonly ending: Ending | undefined;
 }
 
-export interface Ending {
+interface Ending {
   /** A term that ends on purpose is still renewed. A lost one is not: its work must stop before the deadline. */
   readonly kind: "on-purpose" | "lost";
   /** When the term began to end. The time to close the gates counts from here. */
@@ -65,7 +65,7 @@ export interface Ending {
 }
 
 /** What a child does for the present term. A child that is not warm works from its start to its end. */
-export type Duty =
+type Duty =
   | { readonly name: "works" }
   /** Warm only: it runs, but no term is served. */
   | { readonly name: "waits" }
@@ -115,13 +115,13 @@ export interface Health {
   readonly check: { readonly id: number; readonly startedMs: number } | undefined;
 }
 
-export interface Gates {
+interface Gates {
   readonly isOpen: boolean;
   /** A close that the caller has not confirmed. */
   readonly closing: { readonly id: number; readonly sinceMs: number } | undefined;
 }
 
-export interface Watchdog {
+interface Watchdog {
   readonly name: "none" | "starting" | "ready";
   /** If there is none: when to start one. */
   readonly startAtMs: number;
@@ -139,7 +139,7 @@ export interface Watchdog {
   readonly guardAsk: number;
 }
 
-export interface Hook {
+interface Hook {
   readonly id: number;
   readonly name: HookName;
   readonly endAtMs: number;

@@ -9,7 +9,7 @@ import { nextWakeMs } from "../machine/agenda.ts";
 import { initialState, step } from "../machine/step.ts";
 import type { Config, Effect, Event, HookName, State } from "../machine/types.ts";
 
-export const config: Config = {
+const defaults: Config = {
   startTimeoutMs: 60_000,
   stopTimeoutMs: 25_000,
   killMarginMs: 500,
@@ -71,7 +71,7 @@ export class World {
   #isSpawnPending = false;
 
   constructor(options: Partial<Config> = {}) {
-    this.config = { ...config, ...options };
+    this.config = { ...defaults, ...options };
   }
 
   get now(): Instant {
