@@ -87,6 +87,12 @@ export class Router {
   #ready(): Answer {
     const { readyMode, tracker, source } = this.#options;
     if (readyMode === "always") return text(200, "ready: every replica is ready");
+    if (readyMode === "elected") {
+      const leader = tracker.leader();
+      return leader === null
+        ? text(503, "not ready: this replica knows of no leader")
+        : text(200, `ready: ${leader} leads`);
+    }
     if (!tracker.isLeader()) return text(503, "not ready: this replica is not the leader");
     if (readyMode === "child-ready" && !source.child?.().ready)
       return text(503, "not ready: this replica is the leader, but its child is not ready");
