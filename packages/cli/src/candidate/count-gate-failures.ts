@@ -16,6 +16,7 @@ export function countFailures(gate: Gate, kind: string, onFailure: GateFailure):
   return {
     name: gate.name,
     prepare: async () => gate.prepare?.(),
+    takeOver: async (term) => gate.takeOver?.(term),
     open: (term) => counted("open", () => gate.open(term)),
     renewed: (term) => gate.renewed?.(term),
     close: () => counted("close", () => gate.close()),

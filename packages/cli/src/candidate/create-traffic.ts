@@ -23,6 +23,7 @@ import {
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
+import { takeOverEachTerm } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -35,6 +36,8 @@ export interface Traffic {
   readonly metrics?: PrometheusMetrics;
   /** Takes this replica out of traffic before the election starts. Rejects if a gate cannot work. */
   prepare(): Promise<void>;
+  /** Takes a dead leader out of traffic while the work of a new term is starting. The returned function stops that. */
+  takeOver(election: Pick<Election, "on">): () => void;
   /** Starts the status server, if --status is given. */
   serve(source: StatusSource): Promise<StatusServer | undefined>;
 }
@@ -116,6 +119,7 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   return {
     gates,
     ...(metrics && { metrics }),
+    takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
     prepare: () => asFailure(() => prepareGates(gates)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;

@@ -112,6 +112,7 @@ async function supervise(
   const stops = [
     logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock),
     logSupervisor(supervisor, log),
+    traffic.takeOver(election),
     signals.connect(supervisor),
   ];
   const { identity } = election;
