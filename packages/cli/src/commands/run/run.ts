@@ -116,6 +116,7 @@ async function supervise(
       isWorking: () => supervisor.hasProcesses(),
     }),
     logSupervisor(supervisor, log),
+    traffic.takeOver(election),
     signals.connect(supervisor),
   ];
   const { identity } = election;
