@@ -62,6 +62,8 @@ export async function updateObject(
   let created = false;
   let last: ApiObject | undefined;
   const stored = await commit(context, info.name, options, (current) => {
+    created = false;
+    last = undefined;
     if (!current && !create) throw notFound(subject);
     const object = withNamespace(context, change(current?.value));
     checkPreconditions(context, object, current?.value);

@@ -7,7 +7,7 @@ import { openApi } from "./openapi.ts";
 export async function discovery(context: Context): Promise<ApiResponse | undefined> {
   const { path, method } = context.request;
   const clean = path.replace(/(.)\/$/, "$1");
-  if (/^\/(healthz|livez|readyz)(\/|$)/.test(clean)) return { type: "text", code: 200, text: "ok" };
+  if (/^\/(healthz|livez|readyz)(\/|$)/.test(clean)) return health(context, clean);
   if (method !== "GET" && method !== "HEAD") return undefined;
   const ok = (value: unknown): ApiResponse => ({ type: "object", code: 200, value });
   if (clean === "/") return ok({ paths: allPaths() });
@@ -33,6 +33,14 @@ export async function discovery(context: Context): Promise<ApiResponse | undefin
   if (found && wanted === undefined) return ok({ kind: "APIGroup", apiVersion: "v1", ...printGroup(found) });
   if (found?.versions.includes(wanted as string)) return ok(resourceList(group, wanted as string));
   return openApi(clean);
+}
+
+/** A sandbox that cannot store anything is alive, but not ready. */
+async function health({ cluster }: Context, path: string): Promise<ApiResponse> {
+  const problem = path.startsWith("/livez") ? undefined : await cluster.store.problem();
+  if (problem === undefined) return { type: "text", code: 200, text: "ok" };
+  const check = path.split("/")[1];
+  return { type: "text", code: 500, text: `[-]store failed: ${problem}\n${check} check failed\n` };
 }
 
 function allPaths(): string[] {
