@@ -10,11 +10,22 @@ import type { Store } from "../store/store.ts";
 import type { StoreEvent } from "../store/types.ts";
 import { expireEvents } from "./expire-events.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
-import { finishNamespace, provideServiceAccount } from "./namespaces.ts";
+import { finishNamespace, isNamespaceKey, provideServiceAccount } from "./namespaces.ts";
 
 interface Controllers {
   settled(): Promise<void>;
   stop(): void;
+}
+
+/** Most events are updates that no controller reacts to, such as the renewal of a lease. */
+function concernsControllers({ type, object }: StoreEvent): boolean {
+  const { deletionTimestamp, ownerReferences } = object.value.metadata;
+  return (
+    type === "DELETED" ||
+    deletionTimestamp !== undefined ||
+    ownerReferences !== undefined ||
+    isNamespaceKey(object.key)
+  );
 }
 
 export function startControllers(store: Store, platform: Platform): Controllers {
@@ -27,6 +38,7 @@ export function startControllers(store: Store, platform: Platform): Controllers 
 
   const onEvent = (event: StoreEvent) => {
     collector.index(event);
+    if (!concernsControllers(event)) return;
     run(async () => {
       await provideServiceAccount(store, platform, event);
       await finishNamespace(store, event);

@@ -11,13 +11,15 @@ import { deleteOrMark } from "./garbage-collector.ts";
 
 const namespacePrefix = prefixOf(namespace, "");
 
+export const isNamespaceKey = (key: string) => key.startsWith(namespacePrefix);
+
 export async function provideServiceAccount(
   store: Store,
   platform: Platform,
   event: StoreEvent,
 ): Promise<void> {
   const missing =
-    event.object.key.startsWith(namespacePrefix) ||
+    isNamespaceKey(event.object.key) ||
     (event.type === "DELETED" &&
       event.object.key.startsWith(prefixOf(serviceAccount, "")) &&
       event.object.value.metadata.name === "default");
@@ -32,7 +34,7 @@ export async function provideServiceAccount(
 /** Deletes the content of a namespace that is being deleted, and the namespace itself when it is empty. */
 export async function finishNamespace(store: Store, event: StoreEvent): Promise<void> {
   const { key, value } = event.object;
-  const name = key.startsWith(namespacePrefix)
+  const name = isNamespaceKey(key)
     ? value.metadata.name
     : event.type === "DELETED"
       ? value.metadata.namespace

@@ -24,9 +24,6 @@ import type { KindContext } from "./context.ts";
 import { withGeneratedName } from "./generate-name.ts";
 import type { WriteOptions } from "./write-options.ts";
 
-/** The request size limit of etcd. */
-const maxObjectBytes = 1.5 * 1024 * 1024;
-
 export async function createObject(
   context: KindContext,
   given: ApiObject,
@@ -202,12 +199,12 @@ function releasesObject(object: ApiObject, old: ApiObject): boolean {
 
 /** A write without changes causes no revision and no event. The times in managedFields do not count as changes. */
 function equalExceptTimes(object: ApiObject, old: ApiObject): boolean {
-  const timeless = ({ metadata, ...rest }: ApiObject) => ({
-    ...rest,
-    metadata: {
-      ...metadata,
-      managedFields: (metadata.managedFields ?? []).map((entry) => ({ ...entry, time: "" })),
-    },
+  // Most writes change something here, so the rest is rarely compared.
+  const withoutMetadata = ({ metadata: _metadata, ...rest }: ApiObject) => rest;
+  if (!equal(withoutMetadata(object), withoutMetadata(old))) return false;
+  const timeless = ({ metadata }: ApiObject) => ({
+    ...metadata,
+    managedFields: (metadata.managedFields ?? []).map((entry) => ({ ...entry, time: "" })),
   });
   return equal(timeless(object), timeless(old));
 }
@@ -220,22 +217,12 @@ async function commit(
 ): Promise<Stored> {
   const { kind, info, cluster } = context;
   const key = keyOf(kind, info.namespace, name);
-  const checked = (current: Stored | undefined) => {
-    const decision = decide(current);
-    if (typeof decision === "object") checkSize(decision);
-    return decision;
-  };
-  if (!dryRun) return (await cluster.store.commit(key, checked)) as Stored;
+  if (!dryRun) return (await cluster.store.commit(key, decide)) as Stored;
   const current = cluster.store.get(key);
-  const decision = checked(current);
+  const decision = decide(current);
   if (current && typeof decision !== "object") return current;
   const value = withMetadata(decision as ApiObject, {});
   return { key, revision: 0, value, json: JSON.stringify(value) };
-}
-
-function checkSize(object: ApiObject): void {
-  if (JSON.stringify(object).length > maxObjectBytes)
-    throw new ApiError(500, "", "etcdserver: request is too large");
 }
 
 export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {

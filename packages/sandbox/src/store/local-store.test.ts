@@ -276,3 +276,15 @@ test("pages of any size, at any revision in the history, add up to the list at t
     }),
   );
 });
+
+test("a page looks at no more objects than it shows", async () => {
+  const store = new LocalStore();
+  for (let index = 0; index < 2000; index++) await put(store, `n${index}`);
+  const { revision } = store;
+  await put(store, "n5", 1);
+  let looked = 0;
+  const matches = () => ++looked > 0;
+  const page = store.page("/registry/things/", { revision, after: key("n1500"), limit: 50, matches });
+  expect(page?.items).toHaveLength(50);
+  expect(looked).toBe(50);
+});

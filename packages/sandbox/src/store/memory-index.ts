@@ -3,6 +3,7 @@
  * revisions, and serves all reads and watches from here.
  */
 import { type ApiObject, withMetadata } from "../objects/object.ts";
+import { ApiError } from "../objects/status.ts";
 import { Collection } from "./collection.ts";
 import { defaultMaxEvents } from "./history.ts";
 import type { Decide, Page, PageOptions, Stored, StoreEvent } from "./types.ts";
@@ -93,6 +94,9 @@ export class MemoryIndex {
   }
 }
 
+/** The request size limit of etcd. */
+const maxObjectBytes = 1.5 * 1024 * 1024;
+
 /** Asks `decide` what to do with the current state of a key, and makes the event that does it. */
 export function planCommit(
   key: string,
@@ -107,7 +111,10 @@ export function planCommit(
   const value = withMetadata(decision === "delete" ? (previous as Stored).value : decision, {
     resourceVersion: String(revision),
   });
-  const object: Stored = { key, revision, value, json: JSON.stringify(value) };
+  const json = JSON.stringify(value);
+  if (decision !== "delete" && json.length > maxObjectBytes)
+    throw new ApiError(500, "", "etcdserver: request is too large");
+  const object: Stored = { key, revision, value, json };
   const type = decision === "delete" ? "DELETED" : previous ? "MODIFIED" : "ADDED";
   return { result: object, event: { type, revision, object, previous } };
 }

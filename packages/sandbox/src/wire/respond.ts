@@ -49,8 +49,9 @@ function send(
   response.setHeader("Content-Type", contentType);
   response.setHeader("Content-Length", Buffer.byteLength(body));
   response.writeHead(code);
-  // A string body would be joined with the headers and encoded as UTF-8. Headers need Latin-1 (see warnings.ts).
-  response.end(Buffer.from(body));
+  // Node sends a string body together with the headers, in one write. It then encodes the headers as UTF-8 too, but
+  // warnings need Latin-1 (see warnings.ts).
+  response.end(warnings.length > 0 ? Buffer.from(body) : body);
 }
 
 const faultReasons = {
