@@ -20,12 +20,7 @@ export interface Body {
 /** `expected` is the kind that the path requires. Error messages name it. */
 export async function readBody(context: Context, expected: string): Promise<Body> {
   const type = mediaType(context.request.headers["content-type"]);
-  const read = {
-    "": readJson,
-    "application/json": readJson,
-    "application/yaml": readYaml,
-    [protobufType]: readBinary,
-  }[type];
+  const read = readers.get(type);
   if (read) return readAs(expected, await context.request.body(), read);
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${protobufType}`,
@@ -33,6 +28,12 @@ export async function readBody(context: Context, expected: string): Promise<Body
 }
 
 const protobufType = "application/vnd.kubernetes.protobuf";
+const readers = new Map<string, (bytes: Buffer) => Body | Promise<Body>>([
+  ["", readJson],
+  ["application/json", readJson],
+  ["application/yaml", readYaml],
+  [protobufType, readBinary],
+]);
 const goTypeMeta =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 

@@ -16,18 +16,21 @@ import { updateObject } from "./write.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 const applyType = "application/apply-patch+yaml";
-const patchers: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
-  "application/json-patch+json": (target, patch) => jsonPatch(target, patch),
-  "application/merge-patch+json": (target, patch) => mergePatch(target, patch),
-  "application/strategic-merge-patch+json": (target, patch, { kind }) =>
-    strategicMergePatch(target, patch, typeNamed(kind.type)),
-};
+type Patcher = (target: ApiObject, patch: unknown, context: KindContext) => unknown;
+const patchers = new Map<string, Patcher>([
+  ["application/json-patch+json", (target, patch) => jsonPatch(target, patch)],
+  ["application/merge-patch+json", (target, patch) => mergePatch(target, patch)],
+  [
+    "application/strategic-merge-patch+json",
+    (target, patch, { kind }) => strategicMergePatch(target, patch, typeNamed(kind.type)),
+  ],
+]);
 
 export async function patch(context: KindContext): Promise<ApiResponse> {
   const type = mediaType(context.request.headers["content-type"]);
   const options = parseWriteOptions(context, type === applyType);
   if (type === applyType) return serverSideApply(context, options);
-  const change = patchers[type];
+  const change = patchers.get(type);
   if (!change) {
     throw new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   }
@@ -45,8 +48,9 @@ export async function patch(context: KindContext): Promise<ApiResponse> {
     (current) => {
       const target = versioned(context, current as ApiObject);
       const patched = change(target, document, context);
-      const shown = type.startsWith("application/strategic") ? printMap(document) : JSON.stringify(patched);
-      return checked(context, patched, options, shown);
+      const show = () =>
+        type.startsWith("application/strategic") ? printMap(document) : JSON.stringify(patched);
+      return checked(context, patched, options, show);
     },
     false,
   );
@@ -64,7 +68,7 @@ export function readPatch(bytes: Buffer) {
 }
 
 /** Checks that the result of a patch is an object of the kind, with the same name and namespace. */
-function checked(context: KindContext, value: unknown, options: WriteOptions, shown: string): ApiObject {
+function checked(context: KindContext, value: unknown, options: WriteOptions, show: () => string): ApiObject {
   const { kind, info } = context;
   let object: ApiObject;
   try {
@@ -72,7 +76,7 @@ function checked(context: KindContext, value: unknown, options: WriteOptions, sh
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const why = error.message.replace(cannotBeHandled(kind, ""), "");
-    const cause = field.invalid("patch", shown, why);
+    const cause = field.invalid("patch", show(), why);
     throw invalid({ group: "", kind: "", name: "" }, [cause]);
   }
   const { name, namespace } = object.metadata;
