@@ -15,6 +15,8 @@ const maxYamlNodes = 1_000_000;
 export interface Body {
   value: unknown;
   duplicates: string[];
+  /** The text of numbers by path, where it matters. */
+  literals?: ReadonlyMap<string, string>;
 }
 
 /** `expected` is the kind that the path requires. Error messages name it. */
@@ -49,9 +51,10 @@ async function readAs(
         : `the object provided is unrecognized (must be of type ${expected}): ${why} (${summarize(bytes)})`,
     );
   try {
-    const { value, duplicates } = await read(bytes);
-    if (value === null) return { value: {}, duplicates };
-    if (isObject(value)) return { value, duplicates };
+    const body = await read(bytes);
+    const { value } = body;
+    if (value === null) return { ...body, value: {} };
+    if (isObject(value)) return body;
     const what = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     throw new BodyError(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${goTypeMeta}`,

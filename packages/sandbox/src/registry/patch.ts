@@ -8,6 +8,7 @@ import { apply } from "../patch/apply.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import { duplicateItems } from "../patch/typed-objects.ts";
 import { BodyError, mediaType, readJson, readYaml } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
 import { cannotBeHandled, checkResourceVersion, decodePatched } from "./decode-body.ts";
@@ -155,16 +156,16 @@ function decodeApplied(context: KindContext, value: unknown): ApiObject {
   }
   try {
     const { value: decoded, unknown } = decodeSparse(kind.type, value);
-    const [first] = unknown;
-    if (first !== undefined) {
-      // Apply needs the type of every field, so it rejects unknown fields at any level of field validation.
+    // Apply needs the type of every field, so it rejects unknown fields at any level of field validation.
+    const problems = [
+      ...unknown.slice(0, 1).map((path) => `.${path}: field not declared in schema`),
+      ...duplicateItems(decoded, typeNamed(kind.type)),
+    ];
+    if (problems.length > 0) {
       const { namespace = "", name = "" } = (decoded.metadata ?? {}) as { namespace?: string; name?: string };
       const which = `${namespace}/${name}; ${kind.group}/${kind.version}, Kind=${kind.kind}`;
-      throw new ApiError(
-        500,
-        "",
-        `failed to create typed patch object (${which}): .${first}: field not declared in schema`,
-      );
+      const what = problems.length > 1 ? `errors:\n  ${problems.join("\n  ")}` : problems[0];
+      throw new ApiError(500, "", `failed to create typed patch object (${which}): ${what}`);
     }
     return { ...(decoded as unknown as ApiObject), metadata: (decoded.metadata ?? {}) as JsonObject };
   } catch (error) {
