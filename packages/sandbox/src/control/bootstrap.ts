@@ -118,7 +118,11 @@ type Target = Pick<Cluster, "store" | "platform">;
 
 const roleLabels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
 
+/** Earlier versions stored this binding, and it then stayed in force without the option. */
+const formerAnonymousBinding = keyOf(clusterRoleBinding, "", "tenure:anonymous");
+
 export async function createInitialObjects(target: Target): Promise<void> {
+  await target.store.commit(formerAnonymousBinding, () => "delete");
   for (const name of initialNamespaces) {
     const content = { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
     await createOnce(target, namespace, name, content, { "kubernetes.io/metadata.name": name });
@@ -127,11 +131,6 @@ export async function createInitialObjects(target: Target): Promise<void> {
     await createOnce(target, clusterRole, name, { rules }, roleLabels);
     if (groups) await bindClusterRole(target, name, name, groups);
   }
-}
-
-/** Lets clients without credentials do everything. It is an ordinary binding: users can see it, and delete it. */
-export async function allowAnonymous(target: Target): Promise<void> {
-  await bindClusterRole(target, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
 }
 
 async function bindClusterRole(target: Target, name: string, role: string, groups: string[]): Promise<void> {
