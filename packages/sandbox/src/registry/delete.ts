@@ -29,7 +29,7 @@ export const orphanFinalizer = "orphan";
 /** A DELETE of these kinds returns the deleted object. Other kinds return a Status. */
 const returningKinds = [serviceAccount, namespace, pod, service];
 
-interface DeleteOptions {
+export interface DeleteOptions {
   gracePeriodSeconds?: number;
   propagationPolicy?: string;
   orphanDependents?: boolean;
@@ -73,7 +73,7 @@ export async function deleteCollection(context: KindContext): Promise<ApiRespons
   return representList(context, items, { resourceVersion: String(cluster.store.revision) });
 }
 
-async function deleteObject(
+export async function deleteObject(
   context: KindContext,
   space: string,
   name: string,

@@ -4,7 +4,7 @@
  */
 import { decode } from "../objects/decode.ts";
 import { type Kind, keyOf } from "../objects/kind.ts";
-import { type ApiObject, equal, withMetadata } from "../objects/object.ts";
+import { type ApiObject, equal, type ObjectMeta, withMetadata } from "../objects/object.ts";
 import {
   ApiError,
   alreadyExists,
@@ -109,8 +109,8 @@ function prepareUpdate(
   old: ApiObject,
   options: WriteOptions,
 ): ApiObject {
-  const { kind, info } = context;
-  const parted = kind.status ? withWritablePart(info.subresource, object, old) : object;
+  const { kind } = context;
+  const parted = kind.status ? withWritablePart(context, object, old) : object;
   const fresh = withMetadata(parted, {
     resourceVersion: old.metadata.resourceVersion as string,
     ...(object.metadata.uid ? {} : { uid: old.metadata.uid as string }),
@@ -145,17 +145,31 @@ function withManagedFields(
   return trackFields(write, object, old);
 }
 
-/** A write to the object does not change its status. A write to the status changes nothing else. */
-function withWritablePart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
+/**
+ * A write to the object does not change its status. A write to the status changes nothing else except metadata, and
+ * some kinds protect parts of their metadata.
+ */
+function withWritablePart({ kind, info }: KindContext, object: ApiObject, old: ApiObject): ApiObject {
   const { status: newStatus, ...rest } = object;
-  if (subresource === "status") {
-    const metadata = {
-      ...old.metadata,
-      ...(object.metadata.managedFields ? { managedFields: object.metadata.managedFields } : {}),
-    };
-    return { ...old, metadata, ...(newStatus === undefined ? {} : { status: newStatus }) };
+  if (info.subresource === "")
+    return { ...(rest as ApiObject), ...(old.status === undefined ? {} : { status: old.status }) };
+  const metadata: ObjectMeta = { ...object.metadata };
+  for (const name of keptMetadata(kind)) {
+    if (old.metadata[name] === undefined) delete metadata[name];
+    else Object.assign(metadata, { [name]: old.metadata[name] });
   }
-  return { ...(rest as ApiObject), ...(old.status === undefined ? {} : { status: old.status }) };
+  // An approval changes only the conditions.
+  const { conditions } = (newStatus ?? {}) as { conditions?: unknown };
+  const status = info.subresource === "approval" ? { ...(old.status as object), conditions } : newStatus;
+  return { ...old, metadata, ...(status === undefined ? {} : { status }) };
+}
+
+const statusMetadata = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+function keptMetadata({ statusKeeps = [] }: Kind) {
+  return statusKeeps.includes("metadata")
+    ? statusMetadata
+    : statusMetadata.filter((name) => (statusKeeps as readonly string[]).includes(name));
 }
 
 function kept(
