@@ -27,7 +27,17 @@ interface BudgetStatus extends JsonObject {
   currentHealthy?: number;
   desiredHealthy?: number;
   disruptedPods?: Record<string, string>;
+  conditions?: Condition[];
 }
+
+interface Condition extends JsonObject {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+}
+
+const disruptionAllowed = "DisruptionAllowed";
 
 export async function evict(context: KindContext): Promise<ApiResponse> {
   const { info, request } = context;
@@ -104,37 +114,71 @@ function unhealthyPodIsFree(object: ApiObject, budget: ApiObject): boolean {
 function charged(budget: ApiObject, podName: string, time: string): ApiObject {
   const { name = "", generation = 0 } = budget.metadata;
   const status = section(budget, "status") as BudgetStatus;
-  const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, disruptedPods = {} } = status;
+  const { disruptionsAllowed = 0, disruptedPods = {} } = status;
   if ((status.observedGeneration ?? 0) < generation)
-    throw tooManyRequests(`The disruption budget ${name} is still being processed by the server.`);
-  const subject = subjectOf(podDisruptionBudget, name);
+    throw tooManyRequests(
+      `The disruption budget ${name} is still being processed by the server.`,
+      retryAfterSeconds,
+    );
+  const subject = { group: podDisruptionBudget.group, resource: podDisruptionBudget.singular, name };
   if (disruptionsAllowed < 0) throw forbidden(subject, "pdb disruptions allowed is negative");
   if (Object.keys(disruptedPods).length > maxDisruptedPods)
     throw forbidden(
       subject,
       "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
     );
-  if (disruptionsAllowed === 0) {
-    throw tooManyRequests(
-      `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,
-    );
-  }
+  if (disruptionsAllowed === 0) throw tooManyRequests(explainRefusal(name, status));
+  const left = disruptionsAllowed - 1;
   return {
     ...budget,
     status: {
       ...status,
-      disruptionsAllowed: disruptionsAllowed - 1,
+      disruptionsAllowed: left,
       disruptedPods: { ...disruptedPods, [podName]: time },
+      ...(left === 0 ? { conditions: withoutDisruptions(status, time) } : {}),
     },
   };
 }
 
+function explainRefusal(name: string, status: BudgetStatus): string {
+  const { currentHealthy = 0, desiredHealthy = 0, conditions = [] } = status;
+  const condition = conditions.find(({ type, status: is }) => type === disruptionAllowed && is === "False");
+  const refuses = `The disruption budget ${name} does not allow evicting pods currently`;
+  // The numbers are not reliable if the controller could not count.
+  if (condition?.message && condition.reason === "SyncFailed")
+    return `${refuses} because it failed sync: ${condition.message}`;
+  if (currentHealthy <= desiredHealthy)
+    return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  return condition?.message ? `${refuses} (${condition.reason}): ${condition.message}` : refuses;
+}
+
+/** The conditions of a budget that has just allowed its last disruption. */
+function withoutDisruptions(
+  { conditions = [], observedGeneration }: BudgetStatus,
+  time: string,
+): Condition[] {
+  const others = conditions.filter(({ type }) => type !== disruptionAllowed);
+  const before = conditions.find(({ type }) => type === disruptionAllowed);
+  const lastTransitionTime = before?.status === "False" ? before.lastTransitionTime : time;
+  return [
+    ...others,
+    {
+      type: disruptionAllowed,
+      status: "False",
+      observedGeneration,
+      lastTransitionTime,
+      reason: "InsufficientPods",
+      message: "",
+    },
+  ];
+}
+
 const subjectOf = ({ group, plural }: Kind, name = "") => ({ group, resource: plural, name });
 
-function tooManyRequests(why: string): ApiError {
+function tooManyRequests(why: string, waitSeconds?: number): ApiError {
   const message = "Cannot evict pod as it would violate the pod's disruption budget.";
   return new ApiError(429, "TooManyRequests", message, {
-    retryAfterSeconds,
+    ...(waitSeconds ? { retryAfterSeconds: waitSeconds } : {}),
     causes: [{ reason: "DisruptionBudget", message: why }],
   });
 }
