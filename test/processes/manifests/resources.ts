@@ -18,11 +18,6 @@ export function collectionOf({ apiVersion, kind, metadata }: Body): string {
   return `${root}/namespaces/${metadata.namespace}/${plural}`;
 }
 
-/** The sandbox has no PodDisruptionBudgets. A real kube-apiserver gets all objects. */
-export function known(objects: readonly Body[], isSandbox: boolean): Body[] {
-  return objects.filter(({ kind }) => !isSandbox || kind !== "PodDisruptionBudget");
-}
-
 /** Objects by kind and name, because their order depends on the tool that printed them. */
 export function byName(objects: readonly Body[]): Record<string, Body> {
   return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));

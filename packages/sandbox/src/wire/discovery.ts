@@ -3,6 +3,7 @@ import { type DiscoveredResource, groupVersions, resourcesOf } from "../objects/
 import { kubernetesRelease } from "../objects/schema.ts";
 import type { ApiResponse, Context } from "../registry/context.ts";
 import { openApi } from "./openapi.ts";
+import { openApiV2 } from "./openapi-v2.ts";
 
 export async function discovery(context: Context): Promise<ApiResponse | undefined> {
   const { path, method } = context.request;
@@ -32,6 +33,7 @@ export async function discovery(context: Context): Promise<ApiResponse | undefin
   const found = root === "apis" ? named.find((entry) => entry.group === group) : undefined;
   if (found && wanted === undefined) return ok({ kind: "APIGroup", apiVersion: "v1", ...printGroup(found) });
   if (found?.versions.includes(wanted as string)) return ok(resourceList(group, wanted as string));
+  if (clean === "/openapi/v2") return openApiV2(context.request.headers.accept);
   return openApi(clean);
 }
 
@@ -47,7 +49,16 @@ function allPaths(): string[] {
   const groups = groupVersions.flatMap(({ group, versions }) =>
     group ? [`/apis/${group}`, ...versions.map((name) => `/apis/${group}/${name}`)] : ["/api", "/api/v1"],
   );
-  return [...groups, "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].sort();
+  return [
+    ...groups,
+    "/apis",
+    "/healthz",
+    "/livez",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/readyz",
+    "/version",
+  ].sort();
 }
 
 function version() {

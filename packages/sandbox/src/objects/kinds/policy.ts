@@ -55,6 +55,7 @@ function validateIntOrPercent(path: string, value: unknown): FieldError[] {
 
 const admission = {
   group: "admissionregistration.k8s.io",
+  categories: ["api-extensions"] as string[],
   namespaced: false,
   generation: true,
   unconditionalUpdate: false,
