@@ -29,7 +29,7 @@ function concernsControllers({ type, object }: StoreEvent): boolean {
 }
 
 export function startControllers(store: Store, platform: Platform): Controllers {
-  const collector = new GarbageCollector(store);
+  const collector = new GarbageCollector(store, platform);
   let queue: Promise<unknown> = Promise.resolve();
   // A failed task is dropped: either the store is closing, or the next event of the object causes another attempt.
   const run = (task: () => Promise<unknown>) => {
@@ -41,7 +41,7 @@ export function startControllers(store: Store, platform: Platform): Controllers 
     if (!concernsControllers(event)) return;
     run(async () => {
       await provideServiceAccount(store, platform, event);
-      await finishNamespace(store, event);
+      await finishNamespace(store, platform, event);
       await collector.collect(event);
     });
   };

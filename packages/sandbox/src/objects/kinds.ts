@@ -1,5 +1,5 @@
 /** All kinds that are stored. Their order is the order in which discovery names them. */
-import type { Kind } from "./kind.ts";
+import { apiVersion, type Kind } from "./kind.ts";
 import { cronJob, job } from "./kinds/batch.ts";
 import { certificateSigningRequest, priorityClass, runtimeClass } from "./kinds/cluster.ts";
 import { configMap, secret, serviceAccount } from "./kinds/config.ts";
@@ -105,4 +105,11 @@ const byResource = new Map(kinds.map((kind) => [`${kind.group}/${kind.version}/$
 
 export function findKind(group: string, version: string, resource: string): Kind | undefined {
   return byResource.get(`${group}/${version}/${resource}`);
+}
+
+const byType = new Map(kinds.map((kind) => [`${apiVersion(kind)} ${kind.kind}`, kind]));
+
+/** The kind with this apiVersion and name, as objects and owner references state them. */
+export function kindOf(reference: { apiVersion: string; kind: string }): Kind | undefined {
+  return byType.get(`${reference.apiVersion} ${reference.kind}`);
 }
