@@ -1,6 +1,6 @@
 /** Starts the worker processes of a mutation run, and starts them again when a mutant hangs them. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, testFilesFor } from "./selection.mjs";
@@ -16,6 +16,7 @@ const slowestTestMs = 4_000;
 export async function measureTests(name, { mutants }, { workers, only = "" }) {
   const testFiles = testFilesFor(name).filter((path) => path.includes(only));
   const lines = await runWorkers({ mode: "measure", testFiles, ...switchesOf(mutants) }, workers, testFiles.length);
+  if (lines.length < testFiles.length) throw new Error("a test file hangs without any mutant");
   const failed = lines.flatMap(({ file, failed }) => failed.map((test) => `${file}: ${test}`));
   if (failed.length > 0) throw new Error(`these tests fail without any mutant:\n${failed.join("\n")}`);
   return new Map(lines.map(({ file, imports, tests }) => [file, { imports: new Set(imports), tests }]));
@@ -68,19 +69,15 @@ async function runWorkers(plan, workers, items) {
     existsSync(results)
       ? readFileSync(results, "utf8").trimEnd().split("\n").filter(Boolean).map((line) => JSON.parse(line))
       : [];
-  const isDone = () => lines().filter(({ status }) => status !== "started").length;
+  const claimed = () => readdirSync(folder).filter((file) => file.startsWith("claim-")).length;
   const log = openSync(join(folder, "log.txt"), "a");
-  let idleStarts = 0;
   const work = async () => {
-    while (idleStarts < workers * 2) {
-      const before = isDone();
+    while (claimed() < items) {
+      const before = claimed();
       await runWorker(folder, log, results);
-      const after = lines();
-      const open = items - new Set(after.map((line) => line.id ?? line.file)).size;
-      if (open <= 0) return;
-      idleStarts = isDone() === before ? idleStarts + 1 : 0;
+      if (claimed() > before) continue;
+      throw new Error(`the workers do nothing:\n${readFileSync(join(folder, "log.txt"), "utf8").slice(-4_000)}`);
     }
-    throw new Error(`the workers do nothing:\n${readFileSync(join(folder, "log.txt"), "utf8").slice(-4_000)}`);
   };
   await Promise.all(Array.from({ length: workers }, work));
   const found = lines();

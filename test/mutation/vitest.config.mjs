@@ -4,7 +4,6 @@
  */
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
-import { mergeConfig } from "vitest/config";
 import base from "../../vitest.config.ts";
 import { instrument } from "./mutants.mjs";
 
@@ -21,10 +20,12 @@ const switches = {
   },
 };
 
-export default mergeConfig(base, {
+export default {
+  ...base,
   root,
   plugins: [switches],
   test: {
+    ...base.test,
     runner: new URL("runner.mjs", import.meta.url).pathname,
     include: [plan.testFiles[0]],
     passWithNoTests: true,
@@ -33,4 +34,4 @@ export default mergeConfig(base, {
     maxWorkers: 1,
     teardownTimeout: 1_000,
   },
-});
+};
