@@ -7,8 +7,8 @@
  */
 import { parseArgs } from "node:util";
 import { printReport } from "./report.mjs";
-import { chooseMutants } from "./selection.mjs";
 import { measureTests, tryMutants } from "./run.mjs";
+import { chooseMutants } from "./selection.mjs";
 
 const { values: options } = parseArgs({
   options: {

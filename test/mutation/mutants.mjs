@@ -71,7 +71,7 @@ function findPlaces(path, source) {
     if (node.type === "TemplateLiteral" && isProse(node)) return false;
     addPart(node, parents, add);
     addExpression(node, parents, text, add);
-    addStatement(node, add);
+    addStatement(node, parents, add);
     return true;
   });
   return places;
@@ -87,10 +87,19 @@ function addExpression(node, parents, text, add) {
   if (node.type !== "CallExpression" || !isInsideChain(node, parents)) {
     mutated.push(...(expressionOperators[node.type]?.(node, text) ?? []));
   }
-  if (parent?.type === "ArrowFunctionExpression" && parent.body === node && /^(Call|Await)Expression$/.test(node.type)) {
+  if (
+    parent?.type === "ArrowFunctionExpression" &&
+    parent.body === node &&
+    /^(Call|Await)Expression$/.test(node.type)
+  ) {
     mutated.push("undefined");
   }
-  add(node, "expression", [...new Set(mutated)].filter((other) => other !== text(node)), writeExpression);
+  add(
+    node,
+    "expression",
+    [...new Set(mutated)].filter((other) => other !== text(node)),
+    writeExpression,
+  );
 }
 
 const isLoop = (node) => /^(While|DoWhile|For)Statement$/.test(node.type);
@@ -115,8 +124,13 @@ function withoutQuestionMarks(chain, text) {
   for (let node = chain.expression; node; node = node.object ?? node.callee ?? node.expression) {
     if (!node.optional) continue;
     const inner = node.object ?? node.callee;
-    const [before, after] = [text(chain).slice(0, inner.end - chain.start), text(chain).slice(inner.end - chain.start)];
-    mutated.push(before + (node.computed || node.callee ? after.replace("?.", "") : after.replace("?.", ".")));
+    const [before, after] = [
+      text(chain).slice(0, inner.end - chain.start),
+      text(chain).slice(inner.end - chain.start),
+    ];
+    mutated.push(
+      before + (node.computed || node.callee ? after.replace("?.", "") : after.replace("?.", ".")),
+    );
   }
   return mutated;
 }
@@ -134,10 +148,16 @@ function isInsideChain(node, parents) {
 
 function addPart(node, parents, add) {
   const parent = parents.at(-1);
-  if (parent?.type === "ObjectExpression") {
+  // A property that is undefined is read like one that is missing.
+  if (parent?.type === "ObjectExpression" && node.value?.name !== "undefined") {
     if (node.type === "SpreadElement") add(node.argument, "property", ["{}"], writeExpression);
     // A property with a literal is mutated by its literal.
-    else if (!node.method && node.kind === "init" && unwrap(node.value).type !== "Literal" && !isProse(node.value)) {
+    else if (
+      !node.method &&
+      node.kind === "init" &&
+      unwrap(node.value).type !== "Literal" &&
+      !isProse(node.value)
+    ) {
       add(node, "property", ["(removed)"], writeProperty);
     }
   }
@@ -147,10 +167,30 @@ function addPart(node, parents, add) {
   }
 }
 
-function addStatement(node, add) {
+function addStatement(node, parents, add) {
   const isRemovable =
     (node.type === "ExpressionStatement" && !node.directive && node.expression.callee?.type !== "Super") ||
     (node.type === "ReturnStatement" && !node.argument) ||
     /^(Throw|Break|Continue)Statement$/.test(node.type);
-  if (isRemovable) add(node, "statement", ["(removed)"], writeStatement);
+  if (isRemovable && !isLastJump(node, parents)) add(node, "statement", ["(removed)"], writeStatement);
+}
+
+/** A `break` at the end of its switch, or a `return` at the end of its function, jumps to where the code goes anyway. */
+function isLastJump(node, parents) {
+  if (node.type !== "BreakStatement" && node.type !== "ReturnStatement") return false;
+  let inner = node;
+  for (const parent of parents.toReversed()) {
+    if (/Function/.test(parent.type)) return true;
+    const list = parent.type === "SwitchStatement" ? parent.cases : (parent.body ?? parent.consequent);
+    if (
+      parent.type === "BlockStatement" ||
+      parent.type === "SwitchCase" ||
+      parent.type === "SwitchStatement"
+    ) {
+      if (list.at(-1) !== inner) return false;
+      if (parent.type === "SwitchStatement" && node.type === "BreakStatement") return true;
+    } else if (parent.type !== "IfStatement") return false;
+    inner = parent;
+  }
+  return false;
 }

@@ -19,7 +19,14 @@ const swapped = {
 };
 
 const swappedAssignments = {
-  __proto__: null, "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=", "??=": "=", "||=": "&&=" };
+  __proto__: null,
+  "+=": "-=",
+  "-=": "+=",
+  "*=": "/=",
+  "/=": "*=",
+  "??=": "=",
+  "||=": "&&=",
+};
 
 const swappedMethods = {
   __proto__: null,
@@ -32,10 +39,25 @@ const swappedMethods = {
 };
 
 /** `list.filter(f)` becomes `list`. */
-const droppedMethods = new Set(["filter", "slice", "trim", "trimEnd", "sort", "toSorted", "reverse", "replace", "replaceAll"]);
+const droppedMethods = new Set([
+  "filter",
+  "slice",
+  "trim",
+  "trimEnd",
+  "sort",
+  "toSorted",
+  "reverse",
+  "replace",
+  "replaceAll",
+]);
 
 const swappedMath = {
-  __proto__: null, min: "max", max: "min", floor: "ceil", ceil: "floor" };
+  __proto__: null,
+  min: "max",
+  max: "min",
+  floor: "ceil",
+  ceil: "floor",
+};
 
 export const expressionOperators = {
   BinaryExpression(node, text) {
@@ -66,7 +88,8 @@ export const expressionOperators = {
 
   Literal(node) {
     if (typeof node.value === "boolean") return [String(!node.value)];
-    if (node.bigint !== undefined) return node.value === 0n ? ["1n"] : [`${node.value + 1n}n`, `${node.value - 1n}n`];
+    if (node.bigint !== undefined)
+      return node.value === 0n ? ["1n"] : [`${node.value + 1n}n`, `${node.value - 1n}n`];
     if (typeof node.value === "number") return numbersNear(node.value);
     if (typeof node.value === "string" && !isProse(node)) return [node.value === "" ? '"mutated"' : '""'];
     return [];

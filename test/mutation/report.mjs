@@ -8,9 +8,16 @@ export function printReport({ name, chosen, results, seconds, verbose }) {
   for (const mutant of mutants) {
     const result = results.get(mutant.id);
     if (survived.has(result.status)) console.log(describe(mutant, result.status));
-    else if (verbose) console.log(describe(mutant, `${result.status} in ${result.ms ?? "?"} ms by ${result.killedBy?.file}: ${result.killedBy?.test}: ${result.killedBy?.error}`));
+    else if (verbose)
+      console.log(
+        describe(
+          mutant,
+          `${result.status} in ${result.ms ?? "?"} ms by ${result.killedBy?.file}: ${result.killedBy?.test}: ${result.killedBy?.error}`,
+        ),
+      );
   }
-  for (const entry of stale) console.log(`equivalents.mjs: no mutant matches ${entry.path}: ${entry.original}`);
+  for (const entry of stale)
+    console.log(`equivalents.mjs: no mutant matches ${entry.path}: ${entry.original}`);
   const rate = mutants.length === 0 ? 100 : 100 * (1 - survivors.length / mutants.length);
   const timedOut = mutants.filter(({ id }) => results.get(id).status === "timed out").length;
   console.log(

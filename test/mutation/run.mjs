@@ -15,7 +15,11 @@ const slowestTestMs = 4_000;
 /** Runs every test once without a mistake. Returns for each test file which mutants it reaches, and how long its tests take. */
 export async function measureTests(name, { mutants }, { workers, only = "" }) {
   const testFiles = testFilesFor(name).filter((path) => path.includes(only));
-  const lines = await runWorkers({ mode: "measure", testFiles, ...switchesOf(mutants) }, workers, testFiles.length);
+  const lines = await runWorkers(
+    { mode: "measure", testFiles, ...switchesOf(mutants) },
+    workers,
+    testFiles.length,
+  );
   if (lines.length < testFiles.length) throw new Error("a test file hangs without any mutant");
   const failed = lines.flatMap(({ file, failed }) => failed.map((test) => `${file}: ${test}`));
   if (failed.length > 0) throw new Error(`these tests fail without any mutant:\n${failed.join("\n")}`);
@@ -32,7 +36,13 @@ export async function tryMutants({ mutants }, tests, workers) {
       Object.fromEntries(Object.entries(entry.tests).map(([test, { ms, count }]) => [test, { ms, count }])),
     ]),
   );
-  const plan = { mode: "try", mutants: reached, measured, testFiles: [...tests.keys()], ...switchesOf(mutants) };
+  const plan = {
+    mode: "try",
+    mutants: reached,
+    measured,
+    testFiles: [...tests.keys()],
+    ...switchesOf(mutants),
+  };
   const lines = reached.length === 0 ? [] : await runWorkers(plan, workers, reached.length);
   const results = new Map(mutants.map(({ id }) => [id, { status: "not reached" }]));
   for (const line of lines) results.set(line.id, line.status === "started" ? { status: "timed out" } : line);
@@ -67,7 +77,11 @@ async function runWorkers(plan, workers, items) {
   const results = join(folder, "results.jsonl");
   const lines = () =>
     existsSync(results)
-      ? readFileSync(results, "utf8").trimEnd().split("\n").filter(Boolean).map((line) => JSON.parse(line))
+      ? readFileSync(results, "utf8")
+          .trimEnd()
+          .split("\n")
+          .filter(Boolean)
+          .map((line) => JSON.parse(line))
       : [];
   const claimed = () => readdirSync(folder).filter((file) => file.startsWith("claim-")).length;
   const log = openSync(join(folder, "log.txt"), "a");
@@ -76,7 +90,9 @@ async function runWorkers(plan, workers, items) {
       const before = claimed();
       await runWorker(folder, log, results);
       if (claimed() > before) continue;
-      throw new Error(`the workers do nothing:\n${readFileSync(join(folder, "log.txt"), "utf8").slice(-4_000)}`);
+      throw new Error(
+        `the workers do nothing:\n${readFileSync(join(folder, "log.txt"), "utf8").slice(-4_000)}`,
+      );
     }
   };
   await Promise.all(Array.from({ length: workers }, work));

@@ -110,7 +110,12 @@ export default class MutationRunner extends TestRunner {
       report({ id, status: "started" });
       const startedAt = performance.now();
       const killedBy = await this.killerOf(id, tests, plan);
-      report({ id, status: killedBy ? "killed" : "survived", killedBy, ms: Math.round(performance.now() - startedAt) });
+      report({
+        id,
+        status: killedBy ? "killed" : "survived",
+        killedBy,
+        ms: Math.round(performance.now() - startedAt),
+      });
     }
   }
 
@@ -124,7 +129,8 @@ export default class MutationRunner extends TestRunner {
       const { files } = await this.runFile(join(plan.root, file), usual);
       active.id = -1;
       const failed = getTests(files).find(({ result }) => result?.state === "fail");
-      if (failed) return { file, test: nameOf(failed), error: failed.result.errors?.[0]?.message?.slice(0, 200) };
+      if (failed)
+        return { file, test: nameOf(failed), error: failed.result.errors?.[0]?.message?.slice(0, 200) };
       if (files.some(({ result }) => result?.state === "fail")) return { file, test: "(import)" };
     }
     return undefined;

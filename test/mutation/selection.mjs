@@ -8,7 +8,10 @@ import { findMutants } from "./mutants.mjs";
 export const root = new URL("../..", import.meta.url).pathname;
 
 const tracked = (...paths) =>
-  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", ...paths], { cwd: root, encoding: "utf8" })
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", ...paths], {
+    cwd: root,
+    encoding: "utf8",
+  })
     .split("\n")
     .filter((path) => path.endsWith(".ts"));
 
@@ -28,15 +31,21 @@ export function testFilesFor(name) {
 
 /** Every mutant of the package with a number, and the ones to try. */
 export function chooseMutants(name, options) {
-  const files = tracked(`packages/${name}/src`).filter((path) => !isTest(path) && !path.includes("/testing/"));
+  const files = tracked(`packages/${name}/src`).filter(
+    (path) => !isTest(path) && !path.includes("/testing/"),
+  );
   const all = files
-    .flatMap((path) => findMutants(path, readFileSync(join(root, path), "utf8")).map((mutant) => ({ path, ...mutant })))
+    .flatMap((path) =>
+      findMutants(path, readFileSync(join(root, path), "utf8")).map((mutant) => ({ path, ...mutant })),
+    )
     .map((mutant, id) => ({ id, ...mutant }));
   const excluded = all.filter((mutant) => equivalents.some((entry) => matches(entry, mutant)));
   const stale = equivalents.filter(
     (entry) => entry.path.startsWith(`packages/${name}/`) && !all.some((mutant) => matches(entry, mutant)),
   );
-  const counted = all.filter((mutant) => !excluded.includes(mutant)).filter((mutant) => isWanted(mutant, options));
+  const counted = all
+    .filter((mutant) => !excluded.includes(mutant))
+    .filter((mutant) => isWanted(mutant, options));
   const chosen = options.sample ? sample(counted, Number(options.sample), Number(options.seed)) : counted;
   return { all, excluded, stale, mutants: chosen };
 }
