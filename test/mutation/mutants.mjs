@@ -3,7 +3,7 @@
  * switch. A mutant is one such mistake. The file is compiled once, and `__mutant(id)` says which mistake is active.
  */
 import { expressionOperators } from "./operators.mjs";
-import { isProse, parse, unwrap, walk } from "./syntax.mjs";
+import { constantOf, isProse, parse, unwrap, walk } from "./syntax.mjs";
 
 /** @typedef {{ index: number, kind: string, line: number, original: string, mutated: string, code: string }} Mutant */
 
@@ -72,7 +72,8 @@ function findPlaces(path, source) {
     addPart(node, parents, add);
     addExpression(node, parents, text, add);
     addStatement(node, parents, add);
-    return true;
+    // A calculation with nothing but numbers is one number.
+    return node.type !== "BinaryExpression" || constantOf(node) === undefined;
   });
   return places;
 }
@@ -85,7 +86,7 @@ function addExpression(node, parents, text, add) {
   if (isOptionalResult(node, parents)) mutated.push("undefined");
   if (node.type === "ChainExpression") mutated.push(...withoutQuestionMarks(node, text));
   if (node.type !== "CallExpression" || !isInsideChain(node, parents)) {
-    mutated.push(...(expressionOperators[node.type]?.(node, text) ?? []));
+    mutated.push(...(expressionOperators[node.type]?.(node, text, outerOf(parents)) ?? []));
   }
   if (
     parent?.type === "ArrowFunctionExpression" &&
@@ -100,6 +101,11 @@ function addExpression(node, parents, text, add) {
     [...new Set(mutated)].filter((other) => other !== text(node)),
     writeExpression,
   );
+}
+
+/** The nearest node around that is more than parentheses or a type. */
+function outerOf(parents) {
+  return parents.findLast((node) => unwrap(node) === node);
 }
 
 const isLoop = (node) => /^(While|DoWhile|For)Statement$/.test(node.type);

@@ -2,7 +2,7 @@
  * The small mistakes that are planted, by kind of syntax. Each function gets a node and returns the texts that replace its own.
  * `text(node)` is the source of a node.
  */
-import { isProse, joinsStrings } from "./syntax.mjs";
+import { constantOf, isProse, joinsStrings, unwrap } from "./syntax.mjs";
 
 const swapped = {
   "<": ["<=", ">="],
@@ -61,14 +61,20 @@ const swappedMath = {
 
 export const expressionOperators = {
   BinaryExpression(node, text) {
+    const constant = constantOf(node);
+    if (constant !== undefined) return numbersNear(constant);
     if (node.operator === "+" && (joinsStrings(node.left) || joinsStrings(node.right))) return [];
     return (swapped[node.operator] ?? []).map(
       (operator) => `${text(node.left)} ${operator} ${text(node.right)}`,
     );
   },
 
-  LogicalExpression(node, text) {
+  LogicalExpression(node, text, parent) {
     const [left, right] = [text(node.left), text(node.right)];
+    // Without its condition, `...(x && { x })` only adds a property that is undefined.
+    const isOptionalProperty =
+      parent?.type === "SpreadElement" && unwrap(node.right).type === "ObjectExpression";
+    if (isOptionalProperty && node.operator === "&&") return [left];
     if (node.operator === "??") return [left, right];
     return [`(${left}) ${node.operator === "&&" ? "||" : "&&"} (${right})`, left, right];
   },

@@ -76,3 +76,15 @@ export function joinsStrings(node) {
   if (inner.type === "BinaryExpression") return joinsStrings(inner.left) || joinsStrings(inner.right);
   return false;
 }
+
+/** The value of a calculation with nothing but numbers, for example 64 * 1024. */
+export function constantOf(node) {
+  const inner = unwrap(node);
+  if (inner.type === "Literal") return typeof inner.value === "number" ? inner.value : undefined;
+  if (inner.type !== "BinaryExpression") return undefined;
+  const [left, right] = [constantOf(inner.left), constantOf(inner.right)];
+  if (left === undefined || right === undefined) return undefined;
+  return { "*": left * right, "/": left / right, "+": left + right, "-": left - right, "**": left ** right }[
+    inner.operator
+  ];
+}
