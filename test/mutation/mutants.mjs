@@ -53,7 +53,7 @@ function findPlaces(path, source) {
   const lineOf = (offset) => source.slice(0, offset).split("\n").length;
   const lines = source.split("\n");
   let count = 0;
-  const add = (node, kind, mutated, write) => {
+  const add = (node, parents, kind, mutated, write) => {
     if (mutated.length === 0) return;
     const line = lineOf(node.start);
     const mutants = mutated.map((replacement) => ({
@@ -63,6 +63,7 @@ function findPlaces(path, source) {
       original: text(node),
       mutated: replacement,
       code: lines[line - 1].trim(),
+      runsOnce: runsOnce(parents),
     }));
     places.push({ start: node.start, end: node.end, mutants, write });
   };
@@ -97,10 +98,16 @@ function addExpression(node, parents, text, add) {
   }
   add(
     node,
+    parents,
     "expression",
     [...new Set(mutated)].filter((other) => other !== text(node)),
     writeExpression,
   );
+}
+
+/** Whether this code runs when its module is loaded, and never again. */
+function runsOnce(parents) {
+  return !parents.some(({ type }) => /Function|PropertyDefinition/.test(type));
 }
 
 /** The nearest node around that is more than parentheses or a type. */
@@ -156,7 +163,7 @@ function addPart(node, parents, add) {
   const parent = parents.at(-1);
   // A property that is undefined is read like one that is missing.
   if (parent?.type === "ObjectExpression" && node.value?.name !== "undefined") {
-    if (node.type === "SpreadElement") add(node.argument, "property", ["{}"], writeExpression);
+    if (node.type === "SpreadElement") add(node.argument, parents, "property", ["{}"], writeExpression);
     // A property with a literal is mutated by its literal.
     else if (
       !node.method &&
@@ -164,12 +171,12 @@ function addPart(node, parents, add) {
       unwrap(node.value).type !== "Literal" &&
       !isProse(node.value)
     ) {
-      add(node, "property", ["(removed)"], writeProperty);
+      add(node, parents, "property", ["(removed)"], writeProperty);
     }
   }
   if (parent?.type === "ArrayExpression" && !isProse(node)) {
-    if (node.type === "SpreadElement") add(node.argument, "item", ["[]"], writeExpression);
-    else add(node, "item", ["(removed)"], writeItem);
+    if (node.type === "SpreadElement") add(node.argument, parents, "item", ["[]"], writeExpression);
+    else add(node, parents, "item", ["(removed)"], writeItem);
   }
 }
 
@@ -178,7 +185,8 @@ function addStatement(node, parents, add) {
     (node.type === "ExpressionStatement" && !node.directive && node.expression.callee?.type !== "Super") ||
     (node.type === "ReturnStatement" && !node.argument) ||
     /^(Throw|Break|Continue)Statement$/.test(node.type);
-  if (isRemovable && !isLastJump(node, parents)) add(node, "statement", ["(removed)"], writeStatement);
+  if (isRemovable && !isLastJump(node, parents))
+    add(node, parents, "statement", ["(removed)"], writeStatement);
 }
 
 /** A `break` at the end of its switch, or a `return` at the end of its function, jumps to where the code goes anyway. */
