@@ -171,6 +171,14 @@ export class World {
     this.pass(0);
   }
 
+  /** All that the future of this world depends on. */
+  facts(): readonly unknown[] {
+    const { state, monoMs, wallAheadMs, isDead, process, watchdog, deadline, areGatesOpen } = this;
+    const last = [this.#lastPrepare, this.#lastClose, this.#lastQuestion, this.#isSpawnPending, this.#pids];
+    const sets = [[...this.held].sort(), [...this.hooks]];
+    return [state, monoMs, wallAheadMs, isDead, process, watchdog, deadline, areGatesOpen, ...last, ...sets];
+  }
+
   /** Lets time pass. The process manager kills at its time, the watchdog at its own, and the machine gets its ticks. */
   pass(ms: number): void {
     const endMs = this.monoMs + ms;

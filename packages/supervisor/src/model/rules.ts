@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 /** A watchdog that is missing is missed for at most one lease, or for as long as these minimum times take on a short one. */
 const shortestUnguardedMs = 3_000;
 
-export class Model {
+export class Rules {
   readonly violations: string[] = [];
   readonly #world: World;
   #isTermOpen = false;
@@ -44,6 +44,11 @@ export class Model {
 
   get isTermOpen(): boolean {
     return this.#isTermOpen;
+  }
+
+  /** All that later checks depend on. */
+  facts(): readonly unknown[] {
+    return [this.#isTermOpen, this.#isTermLost, this.#isTerminated, this.#readyPid, this.#unguardedSinceMs];
   }
 
   /** Looks at the world. Nobody enforces anything while the supervisor is frozen or dead and the watchdog is missing too. */
