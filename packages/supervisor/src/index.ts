@@ -27,4 +27,10 @@ export {
   unhealthyActions,
   type WhenUnhealthy,
 } from "./options.ts";
+export {
+  type ManagedProgram,
+  ProcessManager,
+  type ProcessManagerOptions,
+  type Stopped,
+} from "./process-manager.ts";
 export { type ForwardedSignal, Supervisor } from "./supervisor.ts";

@@ -39,9 +39,9 @@ Values of --health:
 
 Warm standby (--warm), for programs that take long to start:
   The child runs on every replica. tenure sends it {"tenure":"begin","token":"42"} when its term begins and {"tenure":"end"} when
-  its term ends, one line each on the file descriptor in NODE_CHANNEL_FD (in Node: process.on("message")). The child writes the
-  line "stopped", with the quotes, when its work has stopped (in Node: process.send("stopped")). It has the time of a child that
-  is asked to stop. After that it is killed and started again.
+  its term ends, one line each on the file descriptor in NODE_CHANNEL_FD (in Node: the event "message" of process). The child
+  writes the line "stopped", with the quotes, when its work has stopped (in Node: send("stopped") of process). It has the time of
+  a child that is asked to stop. After that it is killed and started again.
 
 Environment of the child, in addition to that of tenure:
   TENURE_IDENTITY       identity of this replica, which leads
