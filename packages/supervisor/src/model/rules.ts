@@ -21,6 +21,9 @@ export class Rules {
   constructor(world: World) {
     this.#world = world;
     world.onEffect = (effect) => this.#onEffect(effect);
+    world.onWatchdogKill = () => {
+      if (!world.isFrozen) this.#forbid("the watchdog has to kill, although the supervisor runs");
+    };
     world.onChange = () => this.check();
   }
 

@@ -60,6 +60,8 @@ export class World {
   /** The hooks that run, by id. */
   hooks = new Map<number, HookName>();
   onEffect: (effect: Effect) => void = () => {};
+  /** Called when the watchdog kills. */
+  onWatchdogKill: () => void = () => {};
   /** Called whenever time or the world has moved. */
   onChange: () => void = () => {};
   #pids = 100;
@@ -225,6 +227,7 @@ export class World {
     const exit = { code: undefined, signal: "SIGKILL" };
     const pids = [this.process?.pid ?? 0];
     this.process = undefined;
+    if (by === "watchdog") this.onWatchdogKill();
     if (by === "supervisor") this.send({ type: "child-killing" });
     else this.send({ type: "watchdog-killed", pids, sinceMs: this.monoMs });
     this.send({ type: "child-exited", exit });
