@@ -12,7 +12,7 @@ import type { CheckedOptions } from "./options.ts";
 const apiVersion = "admissionregistration.k8s.io/v1";
 
 /** The objects are not in a namespace, so their name contains it. */
-export const admissionPolicyName = ({ name, namespace }: CheckedOptions) => `tenure-${namespace}-${name}`;
+const admissionPolicyName = ({ name, namespace }: CheckedOptions) => `tenure-${namespace}-${name}`;
 
 export function admissionPolicy(options: CheckedOptions): KubernetesObject[] {
   if (!options.admissionPolicy) return [];
