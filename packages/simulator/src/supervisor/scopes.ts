@@ -3,7 +3,7 @@ import type { Action, Play } from "@tenure/supervisor/internal";
 
 export interface SupervisorScope {
   readonly name: string;
-  readonly options: ConstructorParameters<typeof Play>[0];
+  readonly options: Parameters<typeof Play.start>[0];
   readonly actions: readonly Action[];
   /** The longest history. */
   readonly depth: number;

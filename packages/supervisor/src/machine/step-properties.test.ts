@@ -22,8 +22,7 @@ const configs = fc.record<Partial<Config>>({
 const history = fc.array(action, { minLength: 5, maxLength: 80, size: "max" });
 
 function played(config: Partial<Config>, actions: readonly Action[]): Play {
-  const play = new Play(config);
-  play.world.send({ type: "start" });
+  const play = Play.start(config);
   for (const each of actions) play.act(each);
   return play;
 }

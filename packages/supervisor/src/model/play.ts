@@ -1,4 +1,5 @@
 /** Plays actions on a world, under the rules that hold for every supervisor. Actions that cannot happen now do nothing. */
+import type { Config } from "../machine/types.ts";
 import { Rules } from "./rules.ts";
 import { type Held, World } from "./world.ts";
 
@@ -21,9 +22,23 @@ export class Play {
   #token = 0n;
   #isLost = false;
 
-  constructor(options: ConstructorParameters<typeof World>[0]) {
-    this.world = new World(options);
-    this.rules = new Rules(this.world);
+  constructor(world: World, rules = new Rules(world)) {
+    this.world = world;
+    this.rules = rules;
+  }
+
+  static start(options: Partial<Config>): Play {
+    const play = new Play(new World(options));
+    play.world.send({ type: "start" });
+    return play;
+  }
+
+  copy(): Play {
+    const world = this.world.copy();
+    const other = new Play(world, this.rules.copyFor(world));
+    other.#token = this.#token;
+    other.#isLost = this.#isLost;
+    return other;
   }
 
   act(action: Action): void {

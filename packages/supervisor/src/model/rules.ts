@@ -49,6 +49,18 @@ export class Rules {
     return this.#isTermOpen;
   }
 
+  /** The same rules for a copy of the world. */
+  copyFor(world: World): Rules {
+    const other = new Rules(world);
+    other.#isTermOpen = this.#isTermOpen;
+    other.#isTermLost = this.#isTermLost;
+    other.#isTerminated = this.#isTerminated;
+    other.#readyPid = this.#readyPid;
+    other.#termMs = this.#termMs;
+    other.#unguardedSinceMs = this.#unguardedSinceMs;
+    return other;
+  }
+
   /** All that later checks depend on. */
   facts(): readonly unknown[] {
     return [this.#isTermOpen, this.#isTermLost, this.#isTerminated, this.#readyPid, this.#unguardedSinceMs];

@@ -173,6 +173,23 @@ export class World {
     this.pass(0);
   }
 
+  /** Another world in the same state, with no listeners and an empty log. */
+  copy(): World {
+    const other = new World(this.config);
+    const { state, monoMs, wallAheadMs, isFrozen, isDead, deadline, areGatesOpen } = this;
+    Object.assign(other, { state, monoMs, wallAheadMs, isFrozen, isDead, deadline, areGatesOpen });
+    for (const what of this.held) other.held.add(what);
+    other.process = this.process && { ...this.process };
+    other.watchdog = this.watchdog && { ...this.watchdog };
+    other.hooks = new Map(this.hooks);
+    other.#pids = this.#pids;
+    other.#lastPrepare = this.#lastPrepare;
+    other.#lastClose = this.#lastClose;
+    other.#lastQuestion = this.#lastQuestion;
+    other.#isSpawnPending = this.#isSpawnPending;
+    return other;
+  }
+
   /** All that the future of this world depends on. */
   facts(): readonly unknown[] {
     const { state, monoMs, wallAheadMs, isDead, process, watchdog, deadline, areGatesOpen } = this;
