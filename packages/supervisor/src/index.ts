@@ -19,8 +19,18 @@ export { checkNesting, type Timeouts } from "./nesting.ts";
 export {
   exitActions,
   type HealthOptions,
+  type HookOptions,
+  type Hooks,
   type OnExit,
   type SupervisorOptions,
   supervisorDefaults,
+  unhealthyActions,
+  type WhenUnhealthy,
 } from "./options.ts";
+export {
+  type ManagedProgram,
+  ProcessManager,
+  type ProcessManagerOptions,
+  type Stopped,
+} from "./process-manager.ts";
 export { type ForwardedSignal, Supervisor } from "./supervisor.ts";
