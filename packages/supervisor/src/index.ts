@@ -22,4 +22,5 @@ export {
   supervisorDefaults,
 } from "./options.ts";
 export type { Phase } from "./phase.ts";
+export { checkStopSignal, type KillMode, killModes } from "./process/stop-signal.ts";
 export { type ForwardedSignal, Supervisor } from "./supervisor.ts";

@@ -3,6 +3,7 @@ import type { Clock } from "@tenure/base";
 import type { Gate } from "@tenure/traffic";
 import type { Check, Ready } from "./check/spec.ts";
 import type { SupervisedElection } from "./election-seam.ts";
+import type { KillMode } from "./process/stop-signal.ts";
 
 export const exitActions = ["restart", "release", "exit"] as const;
 export type OnExit = (typeof exitActions)[number];
@@ -11,6 +12,8 @@ export type OnExit = (typeof exitActions)[number];
 export const supervisorDefaults = {
   startTimeoutMs: 60_000,
   stopTimeoutMs: 25_000,
+  stopSignal: "SIGTERM",
+  killMode: "process",
   killMarginMs: 500,
   onExit: "restart",
   maxRestarts: 5,
@@ -65,6 +68,10 @@ export interface SupervisorOptions {
   readonly startTimeoutMs?: number;
   /** How long the child may take to stop when the term ends on purpose. After that it is killed. @default 25_000 */
   readonly stopTimeoutMs?: number;
+  /** The signal that asks the child to stop. @default "SIGTERM" */
+  readonly stopSignal?: NodeJS.Signals;
+  /** Which processes get that signal first. SIGKILL always goes to the child and all its descendants. @default "process" */
+  readonly killMode?: KillMode;
   /** How long before the hard deadline of a lost term the child is killed. @default 500 */
   readonly killMarginMs?: number;
   /** @default none */

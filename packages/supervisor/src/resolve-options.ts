@@ -2,6 +2,7 @@
 import { notPositiveProblem, oneOfProblem, type Problem, quote, wholeNumberProblem } from "@tenure/base";
 import { invalidOptions } from "./errors.ts";
 import { exitActions, type HealthOptions, type SupervisorOptions, supervisorDefaults } from "./options.ts";
+import { checkStopSignal, killModes } from "./process/stop-signal.ts";
 
 export type ResolvedHealth = Required<HealthOptions>;
 
@@ -27,6 +28,8 @@ export function resolveOptions(options: SupervisorOptions): ResolvedOptions {
     ready: options.ready ?? { kind: "spawn" },
     startTimeoutMs: options.startTimeoutMs ?? supervisorDefaults.startTimeoutMs,
     stopTimeoutMs: options.stopTimeoutMs ?? supervisorDefaults.stopTimeoutMs,
+    stopSignal: options.stopSignal ?? supervisorDefaults.stopSignal,
+    killMode: options.killMode ?? supervisorDefaults.killMode,
     killMarginMs: options.killMarginMs ?? supervisorDefaults.killMarginMs,
     onExit: options.onExit ?? supervisorDefaults.onExit,
     maxRestarts: options.maxRestarts ?? supervisorDefaults.maxRestarts,
@@ -62,6 +65,11 @@ function problemsOf(options: ResolvedOptions): Problem[] {
       field: "command",
       rule: "and {args} and {env} must be strings without a null character",
     });
+  }
+  const { value: stopSignal, problems: signalProblems } = checkStopSignal(String(options.stopSignal));
+  if (stopSignal === undefined) problems.push(...signalProblems);
+  if (!killModes.includes(options.killMode)) {
+    problems.push(oneOfProblem("killMode", killModes, options.killMode));
   }
   if (!exitActions.includes(options.onExit)) {
     problems.push(oneOfProblem("onExit", exitActions, options.onExit));

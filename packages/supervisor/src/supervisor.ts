@@ -104,7 +104,7 @@ export class Supervisor {
     return this.#outcome();
   }
 
-  /** Forwards a signal to the process group of the child. Does nothing without a child. */
+  /** Forwards a signal to the child, or to its process group if the kill mode says so. Does nothing without a child. */
   forward(signal: ForwardedSignal): void {
     this.#context.manager.signal(signal);
   }
@@ -187,7 +187,7 @@ export class Supervisor {
       supervisor: ownPid,
       excluded: () => (watchdog.pid === undefined ? [] : [watchdog.pid]),
     });
-    const { ready, logPrefix, stdout, stderr } = options;
+    const { ready, logPrefix, stdout, stderr, stopSignal, killMode } = options;
     const manager = new ProcessManager({
       tree,
       clock,
@@ -201,6 +201,8 @@ export class Supervisor {
       stderr,
       ownStdout: ownStdout(),
       ownStderr: ownStderr(),
+      stopSignal,
+      killMode,
       onEvent: (event) => this.#onManagerEvent(event),
       onError,
     });

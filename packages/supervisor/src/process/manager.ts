@@ -13,6 +13,7 @@ import { ChildLifecycle, type StopResult } from "./child-lifecycle.ts";
 import { forwardOutput } from "./output.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { type Program, startProgram } from "./spawn.ts";
+import type { KillMode } from "./stop-signal.ts";
 
 /** How the child reports that it is ready. */
 interface Channels {
@@ -33,6 +34,10 @@ export interface ManagerOptions {
   /** The streams of the supervisor, for output that goes through it. */
   readonly ownStdout: Writable;
   readonly ownStderr: Writable;
+  /** @default "SIGTERM" */
+  readonly stopSignal?: NodeJS.Signals;
+  /** @default "process" */
+  readonly killMode?: KillMode;
   readonly onEvent: (event: ManagerEvent) => void;
   readonly onError: (error: Error) => void;
 }
@@ -94,7 +99,7 @@ export class ProcessManager {
     return this.#child?.gone;
   }
 
-  /** Sends a signal to the process group of the child. Does nothing without a child. */
+  /** Sends a signal to the child; with another kill mode than `process`, to its process group. Does nothing without a child. */
   signal(signal: NodeJS.Signals): void {
     this.#child?.signal(signal);
   }
@@ -122,13 +127,15 @@ export class ProcessManager {
   }
 
   #manage(childProcess: ChildProcess, pid: number): ChildLifecycle {
-    const { tree, clock, onEvent, onError } = this.#options;
+    const { tree, clock, stopSignal = "SIGTERM", killMode = "process", onEvent, onError } = this.#options;
     tree.addGroup(pid);
     const child = new ChildLifecycle({
       childProcess,
       pid,
       tree,
       clock,
+      stopSignal,
+      killMode,
       onStopping: (timeoutMs) => onEvent({ type: "stopping", pid, timeoutMs }),
       onExit: (exit) => {
         this.#state = "stopping";

@@ -61,11 +61,14 @@ export class ProcessTree {
     return this.#scan().map(({ pid }) => pid);
   }
 
-  /** Sends each signal to every group, then to each process outside of the groups. */
+  /** Sends each signal to every group that has processes, then to each process outside of the groups. */
   signal(...signals: NodeJS.Signals[]): void {
-    const outside = this.#scan().filter(({ group }) => !this.#groups.has(group));
+    const members = this.#scan();
+    const outside = members.filter(({ group }) => !this.#groups.has(group));
+    // The number of an empty group may already belong to somebody else.
+    const groups = this.groups.filter((group) => members.some((member) => member.group === group));
     for (const signal of signals) {
-      for (const group of this.#groups) this.#send(-group, signal);
+      for (const group of groups) this.#send(-group, signal);
       for (const { pid } of outside) this.#send(pid, signal);
     }
   }

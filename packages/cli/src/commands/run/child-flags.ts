@@ -11,6 +11,8 @@ export interface ChildFlags {
   ready?: string;
   startTimeout?: string;
   stopTimeout?: string;
+  stopSignal?: string;
+  killMode?: string;
   killMargin?: string;
   podGracePeriod?: string;
   childShutdown?: string;
@@ -52,7 +54,15 @@ export function addChildOptions(command: Command): void {
       ),
       new Option(
         "--stop-timeout <duration>",
-        `how long the child may take to stop before SIGKILL ${defaultOf(defaults.stopTimeoutMs)}`,
+        `how long the child may take to stop before SIGKILL, which goes to all its descendants too ${defaultOf(defaults.stopTimeoutMs)}`,
+      ),
+      new Option(
+        "--stop-signal <signal>",
+        `signal that asks the child to stop (default: ${defaults.stopSignal})`,
+      ),
+      new Option(
+        "--kill-mode <mode>",
+        `which processes get that signal first: process (the child alone), group (its process group) or tree (all its descendants too); what is left when the child has exited gets it then (default: ${defaults.killMode})`,
       ),
       new Option(
         "--pod-grace-period <duration>",

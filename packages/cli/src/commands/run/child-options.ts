@@ -5,9 +5,10 @@ import {
   checkHealth,
   checkNesting,
   checkReady,
+  checkStopSignal,
   exitActions,
   type HealthOptions,
-  type OnExit,
+  killModes,
   type SupervisorOptions,
   supervisorDefaults,
   type Timeouts,
@@ -27,9 +28,11 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
   const killMarginMs = orZero("killMargin");
   const options = {
     ...given("ready", parsed(flags.ready, checkReady, problems)),
-    ...given("onExit", exitFrom(flags, problems)),
+    ...given("onExit", choice(flags, "onExit", exitActions, problems)),
     ...given("startTimeoutMs", ms("startTimeout")),
     ...given("stopTimeoutMs", stopTimeoutMs),
+    ...given("stopSignal", parsed(flags.stopSignal, checkStopSignal, problems)),
+    ...given("killMode", choice(flags, "killMode", killModes, problems)),
     ...given("killMarginMs", killMarginMs),
     ...given("cwd", flags.cwd),
     ...given("logPrefix", flags.logPrefix),
@@ -80,11 +83,16 @@ function healthFrom(flags: ChildFlags, problems: Problem[]): HealthOptions | und
   return check && { check, ...options };
 }
 
-function exitFrom({ onExit }: ChildFlags, problems: Problem[]): OnExit | undefined {
-  const action = exitActions.find((each) => each === onExit);
-  if (onExit !== undefined && action === undefined)
-    problems.push(oneOfProblem("onExit", exitActions, onExit));
-  return action;
+function choice<const Value extends string>(
+  flags: ChildFlags,
+  field: TextFlag<ChildFlags>,
+  allowed: readonly Value[],
+  problems: Problem[],
+): Value | undefined {
+  const text = flags[field];
+  const value = allowed.find((each) => each === text);
+  if (text !== undefined && value === undefined) problems.push(oneOfProblem(field, allowed, text));
+  return value;
 }
 
 type TextFlag<Flags> = {

@@ -10,7 +10,7 @@ import { addChildOptions } from "./child-flags.ts";
 
 const help = `
 The leader runs the command; the other replicas wait. When leadership ends on purpose (SIGTERM, Ctrl-C, an unhealthy child, an
-order to step down), the child gets SIGTERM and has --stop-timeout to stop. The lock is released only after the child and all
+order to step down), the child gets --stop-signal and has --stop-timeout to stop. The lock is released only after the child and all
 its descendants have exited, and the next leader starts within milliseconds. When leadership is lost, the child and its
 descendants are dead before another leader may start. A watchdog process guarantees that even if tenure is frozen or killed.
 
