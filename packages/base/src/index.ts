@@ -22,5 +22,5 @@ export {
   readWholeNumber,
   wholeNumberProblem,
 } from "./problems.ts";
-export { type Shutdown, type SignalSource, shutdownOn } from "./shutdown.ts";
+export { type Shutdown, type SignalSource, sameRequestMs, shutdownOn } from "./shutdown.ts";
 export { after, first, sleep, type Waits, within } from "./wait.ts";

@@ -1,7 +1,8 @@
 /** Everything that the command takes from its process. No other file of this package reads it. */
-import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
+import { constants, fstatSync, openSync, readFileSync, write, writeSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
+import { isatty } from "node:tty";
 import { backgroundClock, type Clock, processSignals, type SignalSource, systemClock } from "@tenure/base";
 
 export interface TerminalSize {
@@ -24,6 +25,8 @@ export interface Platform extends SignalSource {
   isTerminal: boolean;
   /** Whether stderr is a terminal. */
   isErrorTerminal: boolean;
+  /** Whether stdin is a terminal. */
+  isInputTerminal: boolean;
   terminal: TerminalSize;
   out(text: string): void;
   err(text: string): void;
@@ -33,6 +36,8 @@ export interface Platform extends SignalSource {
    */
   write(descriptor: 1 | 2, bytes: Uint8Array): Promise<number>;
   pid: number;
+  /** The pid of the parent and, if the parent is a shell, the pid of the shell's parent. They change when one of these ends. */
+  parents(): readonly number[];
   /** An armed timer keeps the process alive. */
   clock: Clock;
   /** An armed timer does not keep the process alive. */
@@ -53,6 +58,8 @@ export const systemPlatform: Platform = {
   hostName: () => hostname(),
   isTerminal: process.stdout.isTTY === true,
   isErrorTerminal: process.stderr.isTTY === true,
+  // Not process.stdin.isTTY, because that would open stdin.
+  isInputTerminal: isatty(0),
   terminal: {
     columns: () => process.stdout.columns || defaultColumns,
     rows: () => process.stdout.rows || defaultRows,
@@ -73,6 +80,7 @@ export const systemPlatform: Platform = {
     });
   },
   pid: process.pid,
+  parents: () => [process.ppid, ...parentOfShell(process.ppid)],
   clock: systemClock,
   backgroundClock,
   exit: (code) => process.exit(code),
@@ -93,6 +101,18 @@ function openForWriting(descriptor: 1 | 2): number | "may block" {
     return openSync(`/dev/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return "may block";
+  }
+}
+
+/** npm starts a command through a shell. Without /proc, only the shell itself is known. */
+function parentOfShell(pid: number): number[] {
+  try {
+    const [name = "", fields = ""] = readFileSync(`/proc/${pid}/stat`, "latin1")
+      .split(/^\d+ \(|\) (?=[A-Z] )/)
+      .slice(1);
+    return /^(?:ba|da|a|z|k)?sh$/.test(name) ? [Number(fields.split(" ")[1])] : [];
+  } catch {
+    return [];
   }
 }
 

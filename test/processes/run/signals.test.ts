@@ -65,9 +65,11 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", { timeout: 30_000 }, (signal
     replica.kill(signal);
     await replica.logged("child-stopping");
     const sentMs = performance.now();
-    replica.kill(signal);
+    // Signals within half a second of the first one count as the same request.
+    const impatience = setInterval(() => replica.kill(signal), 100);
     expect(await replica.exit).toEqual({ code: 1, signal: null, survivors: [] });
-    expect(performance.now() - sentMs).toBeLessThan(2_000);
+    clearInterval(impatience);
+    expect(performance.now() - sentMs).toBeLessThan(3_000);
     expect(await replica.logged("term-ended")).toMatchObject({ released: true });
   });
 

@@ -45,8 +45,11 @@ Environment of the child, in addition to that of tenure:
 
 Signals to tenure:
   SIGTERM, SIGINT       stop the child, release the lock, exit; a replica that does not lead exits at once
-  a second one          do not wait for the child: kill it and its descendants, then exit
-  SIGHUP, SIGUSR1, SIGUSR2   forwarded to the child
+  a later one           do not wait for the child: kill it and its descendants, then exit; signals within 500 ms of the
+                        first one count as the same request, because timeout and npx signal twice
+  SIGHUP                as SIGTERM if stdin, stdout or stderr is a terminal, which was closed then; otherwise forwarded to the child
+  SIGUSR1, SIGUSR2      forwarded to the child
+If npx or npm run started tenure, the end of npm counts as SIGTERM.
 
 Exit codes:
   0    stopped when asked to, and the child stopped by itself
