@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import type { Clock } from "@tenure/base";
 import type { Gate } from "@tenure/traffic";
 import type { Check, Ready } from "./check/spec.ts";
-import type { SupervisedElection } from "./election-seam.ts";
+import type { Completion, SupervisedElection } from "./election-seam.ts";
 import type { KillMode } from "./process/stop-signal.ts";
 
 export const exitActions = ["restart", "release", "exit"] as const;
@@ -78,6 +78,11 @@ export interface SupervisorOptions {
   readonly health?: HealthOptions;
   /** What to do when the child exits while this replica leads. @default "restart" */
   readonly onExit?: OnExit;
+  /**
+   * The work is done once: a child that exits with 0 by itself ends the run after its completion is recorded, and no child is
+   * started if that is already recorded. Another exit is handled by `onExit`. @default none
+   */
+  readonly completion?: Completion;
   /** How many restarts are allowed within the window. The next failure gives up leadership. @default 5 */
   readonly maxRestarts?: number;
   /** @default 600_000 */

@@ -14,6 +14,7 @@ type Optional =
   | "stderr"
   | "deadlineFolder"
   | "clock"
+  | "completion"
   | "health";
 
 export type ResolvedOptions = Required<Omit<SupervisorOptions, Optional>> &

@@ -5,6 +5,7 @@
 import { first, messageOf } from "@tenure/base";
 import { runCheck } from "./check/run.ts";
 import type { ChildEnd } from "./child-end.ts";
+import { readCompletion } from "./completion.ts";
 import type { SupervisedTerm } from "./election-seam.ts";
 import { SupervisorError } from "./errors.ts";
 import type { ChildExit } from "./events.ts";
@@ -49,6 +50,10 @@ async function startAndLead(
   ended: AbortSignal,
 ): Promise<ChildEnd> {
   const { manager, options, clock, watchdog } = context;
+  if (options.completion) {
+    const isDone = await readCompletion(context, term, options.completion);
+    if (isDone !== false) return { type: isDone ? "completed" : "term-ended" };
+  }
   // No child runs without a watchdog that would kill it.
   const guarded = await first(clock, { ready: watchdog.ready(), ended: term.signal });
   if (guarded === "ready" && !watchdog.isReady) {

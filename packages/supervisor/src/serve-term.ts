@@ -9,6 +9,7 @@
  */
 import { first, formatDuration } from "@tenure/base";
 import { type ChildEnd, decideAfterEnd } from "./child-end.ts";
+import { recordCompletion } from "./completion.ts";
 import type { SupervisedTerm } from "./election-seam.ts";
 import type { HealthMonitor } from "./health/monitor.ts";
 import { decideRestart, noRestarts } from "./restarts.ts";
@@ -47,7 +48,7 @@ async function serve(context: RunContext, term: SupervisedTerm, hooks: TermHooks
   for (let restarts = 0; ; restarts++) {
     hooks.onRestarts(restarts);
     const startedMs = clock.now().monoMs;
-    const end = await runChild(context, term, {
+    const ended = await runChild(context, term, {
       onStarted: (pid) => onChild({ type: "started", pid, restarts }),
       onReady: () => {
         hasLed = true;
@@ -58,6 +59,7 @@ async function serve(context: RunContext, term: SupervisedTerm, hooks: TermHooks
     });
     hooks.onReady(false);
     hooks.onMonitor(undefined);
+    const end = await recordIfDone(context, term, ended);
     const nowMs = clock.now().monoMs;
     const step = decideAfterEnd(end, options.onExit, hasLed);
     if (step === "exit") context.endRun(end);
@@ -78,6 +80,13 @@ async function serve(context: RunContext, term: SupervisedTerm, hooks: TermHooks
     if (delayMs > 0) await first(clock, { ended: term.signal, pause: delayMs });
     if (term.signal.aborted) return;
   }
+}
+
+/** Only an exit that nobody asked for is the end of the work: many programs exit with 0 when they are told to stop. */
+async function recordIfDone(context: RunContext, term: SupervisedTerm, end: ChildEnd): Promise<ChildEnd> {
+  const { completion } = context.options;
+  if (!completion || end.type !== "exited" || end.exit.code !== 0) return end;
+  return { type: (await recordCompletion(context, term, completion)) ? "completed" : "term-ended" };
 }
 
 function giveUp({ options, onChild, enterPhase }: RunContext, why: string, hasLed: boolean): void {
@@ -117,5 +126,5 @@ function listen(context: RunContext, term: SupervisedTerm): () => void {
 }
 
 function whyOf(end: ChildEnd): string {
-  return end.type === "term-ended" ? "the term ended" : end.why;
+  return "why" in end ? end.why : "the term ended";
 }

@@ -64,7 +64,7 @@ export class Supervisor {
   #lastExit: ChildExit | undefined;
   #killed = false;
   #killedAtMs = Number.POSITIVE_INFINITY;
-  #end: { readonly exitCode: number; readonly childExit?: ChildExit; readonly message: string } | undefined;
+  #end: { readonly exitCode: number; readonly childExit?: ChildExit; readonly message?: string } | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = resolveOptions(options);
@@ -276,6 +276,8 @@ export class Supervisor {
       this.#end = { exitCode: exitCodeOf(end.exit), childExit: end.exit, message: end.why };
     } else if (end.type === "not-spawned") {
       this.#end = { exitCode: end.exitCode, message: end.why };
+    } else if (end.type === "completed") {
+      this.#end = { exitCode: 0 };
     }
     this.#terminate();
   }

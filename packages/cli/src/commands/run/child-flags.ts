@@ -28,6 +28,8 @@ export interface ChildFlags {
   onExit?: string;
   maxRestarts?: string;
   restartWindow?: string;
+  once?: string;
+  wait?: string;
 }
 
 export type RunFlags = ConnectionFlags &
@@ -46,6 +48,12 @@ const exitHelp: Readonly<Record<(typeof exitActions)[number], string>> = {
 
 export function addChildOptions(command: Command): void {
   const groups: Record<string, Option[]> = {
+    "Election:": [
+      new Option(
+        "--wait <duration>",
+        "exit with code 4 if this replica has not become the leader in time (default: wait forever)",
+      ),
+    ],
     "Child:": [
       new Option("--ready <check>", "when the child is ready; see below (default: spawn)"),
       new Option(
@@ -114,8 +122,12 @@ export function addChildOptions(command: Command): void {
     ],
     "When the child exits:": [
       new Option(
+        "--once <name>",
+        "run the command to its end on one replica: record on the lock that this name is done, and exit with 0; the others exit with 0 without running it",
+      ),
+      new Option(
         "--on-exit <action>",
-        `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit})`,
+        `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit}; with --once: exit)`,
       ),
       new Option(
         "--max-restarts <number>",

@@ -28,7 +28,10 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
   const killMarginMs = orZero("killMargin");
   const options = {
     ...given("ready", parsed(flags.ready, checkReady, problems)),
-    ...given("onExit", choice(flags, "onExit", exitActions, problems)),
+    ...given(
+      "onExit",
+      choice(flags, "onExit", exitActions, problems) ?? (flags.once === undefined ? undefined : "exit"),
+    ),
     ...given("startTimeoutMs", ms("startTimeout")),
     ...given("stopTimeoutMs", stopTimeoutMs),
     ...given("stopSignal", parsed(flags.stopSignal, checkStopSignal, problems)),

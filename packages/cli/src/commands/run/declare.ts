@@ -17,7 +17,8 @@ descendants are dead before another leader may start. A watchdog process guarant
 Examples:
   tenure run --lease-lock-name reports -- node worker.js
   tenure run --lease-lock-name reports --ready http://127.0.0.1:8080/ready --health http://127.0.0.1:8080/health -- ./server
-  tenure run --lease-lock-name migrate --on-exit exit -- ./migrate.sh   # a job that runs on exactly one replica
+  tenure run --lease-lock-name migrate --once v42 -- ./migrate.sh       # one replica runs it to its end, the others see that it is done
+  tenure run --lease-lock-name nightly --wait 30s -- ./report.sh        # give up if another replica leads
   tenure run --config tenure.yaml                                       # the file may contain command: [node, worker.js]
 
 Without a cluster: run \`tenure sandbox\` in one terminal, then in others
@@ -52,13 +53,14 @@ Signals to tenure:
 If npx or npm run started tenure, the end of npm counts as SIGTERM.
 
 Exit codes:
-  0    stopped when asked to, and the child stopped by itself
+  0    stopped when asked to, and the child stopped by itself; with --once: the work is done
   1    the child had to be killed, or tenure could not continue
   2    wrong usage, or no cluster configured
   3    refused: another process has this identity, or (with --fail-when-denied) rights are missing
+  4    this replica did not become the leader within --wait; with --once: it was stopped before the work was done
   126  the command is not executable
   127  the command does not exist
-  with --on-exit exit: the exit code of the child, or 128 + N if signal N ended it
+  with --on-exit exit or --once: the exit code of the child, or 128 + N if signal N ended it
 
 ${settingsHelp}`;
 
