@@ -5,7 +5,14 @@ export { formatDuration, parseDuration } from "./duration.ts";
 export { Emitter } from "./emitter.ts";
 export { asError, isAbortOf, messageOf } from "./errors.ts";
 export { onAbort } from "./on-abort.ts";
-export { backgroundClock, processSignals, systemClock, systemRandom, warn } from "./platform.ts";
+export {
+  backgroundClock,
+  processSignals,
+  systemClock,
+  systemRandom,
+  warn,
+  writeWithoutBlocking,
+} from "./platform.ts";
 export {
   type Checked,
   checked,

@@ -1,9 +1,16 @@
 /** Everything that the command takes from its process. No other file of this package reads it. */
-import { constants, fstatSync, openSync, readFileSync, write, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { isatty } from "node:tty";
-import { backgroundClock, type Clock, processSignals, type SignalSource, systemClock } from "@tenure/base";
+import {
+  backgroundClock,
+  type Clock,
+  processSignals,
+  type SignalSource,
+  systemClock,
+  writeWithoutBlocking,
+} from "@tenure/base";
 
 export interface TerminalSize {
   columns(): number;
@@ -70,39 +77,13 @@ export const systemPlatform: Platform = {
   },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  async write(descriptor, bytes) {
-    descriptors[descriptor] ??= openForWriting(descriptor);
-    const open = descriptors[descriptor];
-    if (open !== "may block") return writeSync(open, bytes);
-    // Node does this in a thread of its pool, which may block.
-    return new Promise((resolve, reject) => {
-      write(descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)));
-    });
-  },
+  write: writeWithoutBlocking,
   pid: process.pid,
   parents: () => [process.ppid, ...parentOfShell(process.ppid)],
   clock: systemClock,
   backgroundClock,
   exit: (code) => process.exit(code),
 };
-
-const descriptors: { [descriptor: number]: number | "may block" } = {};
-
-/**
- * Opens stdout or stderr so that a write does not block. A file never blocks. A pipe or a terminal is opened again, because
- * O_NONBLOCK on our own descriptor would affect every process that shares it. A socket, or a pipe of another user, cannot be
- * opened again.
- */
-function openForWriting(descriptor: 1 | 2): number | "may block" {
-  try {
-    const found = fstatSync(descriptor);
-    if (found.isFile()) return descriptor;
-    if (!found.isFIFO() && !found.isCharacterDevice()) return "may block";
-    return openSync(`/dev/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch {
-    return "may block";
-  }
-}
 
 /** npm starts a command through a shell. Without /proc, only the shell itself is known. */
 function parentOfShell(pid: number): number[] {

@@ -16,15 +16,8 @@ import type { ChildExit, Outcome, SupervisorEvents, SupervisorStatus } from "./e
 import type { HealthMonitor } from "./health/monitor.ts";
 import type { SupervisorOptions } from "./options.ts";
 import { nextPhase, type Phase, type PhaseEvent } from "./phase.ts";
-import {
-  inheritedEnvironment,
-  ownPid,
-  ownStderr,
-  ownStdout,
-  randomId,
-  signalNumber,
-  temporaryFolder,
-} from "./platform.ts";
+import { inheritedEnvironment, ownPid, randomId, signalNumber, temporaryFolder } from "./platform.ts";
+import { DescriptorOutput } from "./process/descriptor-output.ts";
 import { type ManagerEvent, ProcessManager } from "./process/manager.ts";
 import { procTable } from "./process/process-table.ts";
 import { markerVariable, ProcessTree } from "./process/process-tree.ts";
@@ -199,8 +192,9 @@ export class Supervisor {
       logPrefix,
       stdout,
       stderr,
-      ownStdout: ownStdout(),
-      ownStderr: ownStderr(),
+      ownStdout: new DescriptorOutput(1, clock),
+      ownStderr: new DescriptorOutput(2, clock),
+      pipeFolder: options.deadlineFolder,
       stopSignal,
       killMode,
       onEvent: (event) => this.#onManagerEvent(event),
