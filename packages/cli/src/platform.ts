@@ -43,6 +43,8 @@ export interface Platform extends SignalSource {
    */
   write(descriptor: 1 | 2, bytes: Uint8Array): Promise<number>;
   pid: number;
+  /** The user that this process runs as. */
+  uid(): number;
   /** The pid of the parent and, if the parent is a shell, the pid of the shell's parent. They change when one of these ends. */
   parents(): readonly number[];
   /** An armed timer keeps the process alive. */
@@ -79,6 +81,7 @@ export const systemPlatform: Platform = {
   err: (text) => void process.stderr.write(text),
   write: writeWithoutBlocking,
   pid: process.pid,
+  uid: () => process.geteuid?.() ?? 0,
   parents: () => [process.ppid, ...parentOfShell(process.ppid)],
   clock: systemClock,
   backgroundClock,

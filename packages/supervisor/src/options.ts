@@ -56,6 +56,8 @@ export interface SupervisorOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** @default the working directory of this process */
   readonly cwd?: string;
+  /** The user and the group that the child runs as; needs root. @default those of this process */
+  readonly user?: { readonly uid: number; readonly gid: number };
   /** Printed before each line of the child's output. Without it, the child writes directly to our stdout and stderr. @default none */
   readonly logPrefix?: string;
   /** Where prefixed output goes. @default stdout of this process */

@@ -9,6 +9,7 @@ export type ResolvedHealth = Required<HealthOptions>;
 type Optional =
   | "electionName"
   | "cwd"
+  | "user"
   | "logPrefix"
   | "stdout"
   | "stderr"

@@ -224,7 +224,7 @@ export class Supervisor {
   }
 
   #programFor(term: SupervisedTerm): Program {
-    const { command, args, cwd, env, electionName } = this.#options;
+    const { command, args, cwd, user, env, electionName } = this.#options;
     const inherited = inheritedEnvironment();
     this.#starts += 1;
     // An outer supervisor must find this child too, so its markers are kept.
@@ -233,6 +233,7 @@ export class Supervisor {
       command,
       args,
       cwd,
+      user,
       env: {
         ...inherited,
         ...env,

@@ -43,6 +43,7 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     isInputTerminal: isTerminal,
     terminal: { columns: () => 80, rows: () => 24, onResize: () => () => {} },
     pid: 1,
+    uid: () => 0,
     parents: () => [1],
     printed: "",
     complained: "",

@@ -18,6 +18,8 @@ export interface ChildFlags {
   childShutdown?: string;
   childDrain?: string;
   cwd?: string;
+  user?: string;
+  rlimit?: string;
   logPrefix?: string;
   deadlineFolder?: string;
   health?: string;
@@ -89,6 +91,14 @@ export function addChildOptions(command: Command): void {
         `how long before the hard deadline of a lost term the child is killed ${defaultOf(defaults.killMarginMs)}`,
       ),
       new Option("--cwd <directory>", "working directory of the child (default: the current one)"),
+      new Option(
+        "--user <user>",
+        "user and group that the child runs as, if tenure runs as root: NAME, UID, NAME:GROUP or UID:GID (default: those of tenure)",
+      ),
+      new Option(
+        "--rlimit <limit>",
+        "soft limit of open files, as nofile=1024; needs the program prlimit (default: what the process had that started tenure)",
+      ),
       new Option(
         "--deadline-folder <directory>",
         "where to create the file of TENURE_DEADLINE_FILE (default: $TMPDIR, else /tmp)",

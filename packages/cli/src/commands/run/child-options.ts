@@ -16,6 +16,8 @@ import {
 import { timingsFrom } from "../../candidate/create-election.ts";
 import type { Platform } from "../../platform.ts";
 import type { ChildFlags, RunFlags } from "./child-flags.ts";
+import { checkFileLimit } from "./file-limit.ts";
+import { type ChildUser, checkUser, readUserFacts } from "./user.ts";
 
 /** The options that come from flags. */
 export type ChildOptions = Omit<SupervisorOptions, "election" | "command">;
@@ -26,7 +28,11 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
   const orZero = durationReader(flags, problems, { mayBeZero: true });
   const stopTimeoutMs = orZero("stopTimeout");
   const killMarginMs = orZero("killMargin");
+  const user = parsed(flags.user, (text) => checkUser(text, readUserFacts(platform.uid())), problems);
+  parsed(flags.rlimit, checkFileLimit, problems);
   const options = {
+    ...given("user", user && { uid: user.uid, gid: user.gid }),
+    ...given("env", user && environmentOf(user)),
     ...given("ready", parsed(flags.ready, checkReady, problems)),
     ...given(
       "onExit",
@@ -60,6 +66,11 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
     }),
   );
   return options;
+}
+
+/** What a login would set. */
+function environmentOf({ name, home }: ChildUser): Record<string, string> {
+  return { ...given("USER", name), ...given("LOGNAME", name), ...given("HOME", home) };
 }
 
 /** The timings of the election, if they are valid. */

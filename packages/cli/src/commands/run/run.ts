@@ -26,6 +26,7 @@ import { readSettings } from "../../settings/settings.ts";
 import type { RunFlags } from "./child-flags.ts";
 import { type ChildOptions, childOptions } from "./child-options.ts";
 import { checkExecutable } from "./executable.ts";
+import { checkFileLimit, setFileLimit } from "./file-limit.ts";
 import { newOnce, type Once, onceProblems } from "./once.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
 import { logSupervisor } from "./supervisor-log.ts";
@@ -82,6 +83,7 @@ async function check(typed: readonly string[], declared: Command, platform: Plat
     problems.push({ field: "the command to run", rule: "must be given", fix });
   }
   rejectProblems(problems, { nameOf });
+  setFileLimit(flags.rlimit === undefined ? undefined : checkFileLimit(flags.rlimit).value, platform);
   await checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
   return { flags, command, child, warnings: electionWarnings(flags, nameOf) };
 }
