@@ -1,6 +1,6 @@
 /** Creates the gates and the status server that the flags describe. */
 import { readFile } from "node:fs/promises";
-import { oneOfProblem, type Problem, quote } from "@tenure/base";
+import { Backoff, formatDuration, messageOf, oneOfProblem, type Problem, quote, sleep } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
   PrometheusMetrics,
@@ -22,6 +22,7 @@ import {
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
+import { isTransient } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -31,8 +32,11 @@ export interface Traffic {
   readonly gates: readonly Gate[];
   /** For the election; undefined without a status server. */
   readonly metrics?: PrometheusMetrics;
-  /** Takes this replica out of traffic before the election starts. Rejects if a gate cannot work. */
-  prepare(): Promise<void>;
+  /**
+   * Takes this replica out of traffic before the election starts. Waits for an API server that does not answer. Rejects if a gate
+   * cannot work until a person changes something.
+   */
+  prepare(signal: AbortSignal): Promise<void>;
   /** Starts the status server, if --status is given. */
   serve(source: StatusSource): Promise<StatusServer | undefined>;
 }
@@ -111,7 +115,7 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   return {
     gates,
     ...(metrics && { metrics }),
-    prepare: () => asFailure(() => prepareGates(gates)),
+    prepare: (signal) => asFailure(() => prepareWhenPossible(gates, parts, signal)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;
       metrics.observe(source);
@@ -129,12 +133,35 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   };
 }
 
+const preparePauses = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
+
+async function prepareWhenPossible(
+  gates: readonly Gate[],
+  { platform, onError }: TrafficParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const pauses = new Backoff(preparePauses, () => 0);
+  for (;;) {
+    try {
+      await prepareGates(gates);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTransient(error)) throw error;
+      const pauseMs = pauses.next();
+      onError(new Error(`${messageOf(error)} Next attempt in ${formatDuration(pauseMs)}.`, { cause: error }));
+      await sleep(platform.clock, pauseMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
 function createGates({ flags, connection, platform, election, identity, onError }: TrafficParts): Gate[] {
   const { client } = connection;
   // The namespace of the pod, which may differ from that of the lock.
   const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
   const pod = platform.env("POD_NAME") || identity;
-  const common = { client, namespace, pod, election, onError };
+  const common = { client, namespace, pod, election, onError, clock: platform.clock };
   const gates: Gate[] = [];
   if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
   if (flags.label) gates.push(podLabel(common));
