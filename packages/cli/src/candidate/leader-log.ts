@@ -1,10 +1,22 @@
 /** Logs who leads: at every change, and at a fixed interval even if nothing changed. */
 import { after, type Clock, parseDuration } from "@tenure/base";
 import type { Election } from "@tenure/election";
+import type { Connection } from "../cluster/connect.ts";
 import type { Log } from "../log/log.ts";
+import type { ElectionFlags } from "../settings/election-options.ts";
+import { ErrorThrottle } from "./error-throttle.ts";
+import { describeMissingRights } from "./missing-rights.ts";
+
+interface LeaderLogParts {
+  readonly flags: ElectionFlags;
+  readonly connection: Pick<Connection, "client" | "namespace">;
+  readonly log: Log;
+  readonly clock: Clock;
+}
 
 /** @returns a function that stops the log */
-export function logLeader(election: Election, every: string | undefined, log: Log, clock: Clock): () => void {
+export function logLeader(election: Election, parts: LeaderLogParts): () => void {
+  const { log, clock, flags } = parts;
   const me = election.identity;
   const stops = [
     election.on("term-started", ({ term }) => {
@@ -26,15 +38,33 @@ export function logLeader(election: Election, every: string | undefined, log: Lo
       const message = `${me}: the term ended but its work has not stopped; another replica may start now`;
       log.error(message, { event: "overrun", identity: me });
     }),
-    election.on("error", ({ error, failure }) => {
-      log.warn(`${me}: ${error.message}`, { event: "error", identity: me, kind: failure?.kind });
-    }),
+    logErrors(election, parts),
   ];
-  const everyMs = parseDuration(every) ?? 0;
+  const everyMs = parseDuration(flags.logLeaderEvery) ?? 0;
   if (everyMs > 0) stops.push(repeat(clock, everyMs, () => logReminder(election, log)));
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** A leaderless night must not fill the disk: an error that repeats at every attempt is logged less and less often. */
+function logErrors(election: Election, { flags, connection, log, clock }: LeaderLogParts): () => void {
+  const { client, namespace } = connection;
+  const { lock = "lease", leaseLockName: name = "" } = flags;
+  const me = election.identity;
+  const throttle = new ErrorThrottle(clock);
+  return election.on("error", ({ error, failure }) => {
+    const omitted = throttle.next(error.message);
+    if (omitted === undefined) return;
+    const again = omitted > 0 ? ` (${omitted} more since the last message)` : "";
+    const facts = { event: "error", identity: me, kind: failure?.kind };
+    log.warn(`${me}: ${error.message}${again}`, { ...facts, ...(omitted > 0 && { omitted }) });
+    if (failure?.kind !== "denied") return;
+    // A refused request names only the right that it needed.
+    void describeMissingRights(client, namespace, lock, name).then((all) => {
+      if (all !== undefined) log.warn(`${me}: ${all}`, { event: "missing-rights", identity: me });
+    });
+  });
 }
 
 function logReminder(election: Election, log: Log): void {

@@ -2,7 +2,7 @@
  * `tenure run`: connects an election, a supervisor and signals. @tenure/supervisor decides what happens to the child, and
  * @tenure/election decides who leads. This file has the command line, the log and the exit code.
  */
-import { parseDuration, readDuration, systemClock } from "@tenure/base";
+import { describeProblems, parseDuration, readDuration, systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
 import {
@@ -27,6 +27,7 @@ import type { RunFlags } from "./child-flags.ts";
 import { type ChildOptions, childOptions } from "./child-options.ts";
 import { checkExecutable } from "./executable.ts";
 import { checkFileLimit, setFileLimit } from "./file-limit.ts";
+import { lostLeaseWarnings } from "./lost-lease-warnings.ts";
 import { newOnce, type Once, onceProblems } from "./once.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
 import { logSupervisor } from "./supervisor-log.ts";
@@ -85,7 +86,11 @@ async function check(typed: readonly string[], declared: Command, platform: Plat
   rejectProblems(problems, { nameOf });
   setFileLimit(flags.rlimit === undefined ? undefined : checkFileLimit(flags.rlimit).value, platform);
   await checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
-  return { flags, command, child, warnings: electionWarnings(flags, nameOf) };
+  const warnings = [
+    ...electionWarnings(flags, nameOf),
+    ...describeProblems(lostLeaseWarnings(flags), nameOf),
+  ];
+  return { flags, command, child, warnings };
 }
 
 async function supervise(
@@ -132,7 +137,7 @@ async function supervise(
   });
   const waiting = limitWait(supervisor, parseDuration(flags.wait), signals.shutdown, platform.clock);
   const stops = [
-    logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock),
+    logLeader(election, { flags, connection, log, clock: platform.backgroundClock }),
     logSupervisor(supervisor, log),
     signals.connect(supervisor),
   ];
@@ -146,7 +151,7 @@ async function supervise(
   log.info(`${identity}: phase ${supervisor.phase}`, { event: "phase", phase: supervisor.phase });
   const server = await traffic.serve(statusSourceOf(election, supervisor));
   try {
-    await traffic.prepare();
+    await traffic.prepare(signals.shutdown);
     const outcome = await supervisor.run({ signal: waiting.signal });
     const {
       killed,

@@ -75,7 +75,7 @@ async function takePart(
   const source: StatusSource = { election, stepDown: () => election.stepDown() };
   const server = await traffic.serve(source);
   try {
-    await traffic.prepare();
+    await traffic.prepare(signal);
     log.info(
       `${identity}: taking part in the election of ${connection.namespace}/${name}; status at ${server?.address}`,
       {
@@ -85,7 +85,7 @@ async function takePart(
         status: server?.address,
       },
     );
-    const stop = logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock);
+    const stop = logLeader(election, { flags, connection, log, clock: platform.backgroundClock });
     const delayMs = parseDuration(flags.handoverDelay) ?? 0;
     const work = async (term: Term, ready: () => Promise<void>) => {
       await ready();
