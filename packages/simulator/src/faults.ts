@@ -196,26 +196,30 @@ export class Faults {
   }
 
   #injectOrder(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): boolean {
-    const { objects } = this.#world;
-    const annotate = (name: keyof typeof orderAnnotations, value: string | undefined) => {
-      for (const { server } of objects) server.annotate({ [orderAnnotations[name]]: value });
+    const objects = this.#targets(fault.amount);
+    const annotate = (
+      name: keyof typeof orderAnnotations,
+      valueFor: (transitions: number) => string | undefined,
+    ) => {
+      for (const { server } of objects) {
+        // An order names a term by its transitions, which may differ between the two objects of a migration.
+        const transitions = server.lock?.record.leaseTransitions ?? 0;
+        server.annotate({ [orderAnnotations[name]]: valueFor(transitions) });
+      }
     };
-    const transitions = objects[0]?.server.lock?.record.leaseTransitions ?? 0;
-    // These orders name a term by its transitions, which differ between the two objects of a migration.
-    const isMigration = objects.length > 1;
     switch (fault.kind) {
       case "pause":
-        annotate("paused", "true");
-        until(() => annotate("paused", undefined));
+        annotate("paused", () => "true");
+        until(() => annotate("paused", () => undefined));
         return true;
       case "order-step-down":
-        if (!isMigration) annotate("stepDown", String(transitions));
+        annotate("stepDown", String);
         return true;
       case "transfer":
-        if (!isMigration) annotate("transfer", `${transitions}/${identityOf(process)}`);
+        annotate("transfer", (transitions) => `${transitions}/${identityOf(process)}`);
         return true;
       case "transfer-to-nobody":
-        if (!isMigration) annotate("transfer", `${transitions}/nobody`);
+        annotate("transfer", (transitions) => `${transitions}/nobody`);
         return true;
       default:
         return false;
