@@ -5,48 +5,35 @@
  * Promises that the work is never done by two at once, and that it is recorded only after it ended well. Does not promise that
  * it runs only once: if the term is lost between the end of the work and the record, the next holder does the work again.
  */
-import { after, Backoff, onAbort, sleep } from "@tenure/base";
+import { asError, Backoff, type Clock, sleep } from "@tenure/base";
 import type { Completion, SupervisedTerm } from "./election-seam.ts";
-import type { RunContext } from "./run-context.ts";
+
+interface Attempts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onError: (error: Error) => void;
+}
 
 const backoff = { firstMs: 100, mostMs: 2_000, jitter: 0 };
 
-/** Resolves with undefined if the term ends before the answer is known. */
-export function readCompletion(
-  context: RunContext,
-  term: SupervisedTerm,
-  completion: Completion,
-): Promise<boolean | undefined> {
-  return repeat(context, term.signal, () => completion.isRecorded(term.signal));
+/** Resolves with undefined if the signal aborts before the answer is known. */
+export function readCompletion(completion: Completion, attempts: Attempts): Promise<boolean | undefined> {
+  return repeat(attempts, () => completion.isRecorded(attempts.signal));
 }
 
-/**
- * Resolves with false if the term is lost before the completion is recorded. A term that ends on purpose still holds the lock:
- * the record is tried for as long as the child could have taken to stop.
- */
+/** Rejects if the completion is not recorded, because the term is over or the signal aborts. */
 export async function recordCompletion(
-  context: RunContext,
-  term: SupervisedTerm,
-  completion: Completion,
-): Promise<boolean> {
-  const { clock, options } = context;
-  const gaveUp = new AbortController();
-  let cancel = () => {};
-  const limit = () => {
-    cancel = after(clock, options.stopTimeoutMs, () => gaveUp.abort());
-  };
-  if (term.signal.aborted) limit();
-  const stopListening = onAbort(term.signal, limit);
-  const signal = AbortSignal.any([term.lost, term.expired, gaveUp.signal]);
-  const isRecorded = await repeat(context, signal, () => completion.record(term, signal));
-  stopListening();
-  cancel();
-  return isRecorded ?? false;
+  completion: Completion | undefined,
+  term: SupervisedTerm | undefined,
+  attempts: Attempts,
+): Promise<void> {
+  const isRecorded =
+    completion && term && (await repeat(attempts, () => completion.record(term, attempts.signal)));
+  if (!isRecorded) throw new Error("the term ended before the completion of the work was recorded");
 }
 
 async function repeat<T>(
-  { clock, onError }: RunContext,
-  signal: AbortSignal,
+  { clock, signal, onError }: Attempts,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
   const pauses = new Backoff(backoff, () => 0);
@@ -55,7 +42,7 @@ async function repeat<T>(
       return await ask();
     } catch (error) {
       if (signal.aborted) return undefined;
-      onError(error instanceof Error ? error : new Error(String(error)));
+      onError(asError(error));
     }
     await sleep(clock, pauses.next(), signal);
   }

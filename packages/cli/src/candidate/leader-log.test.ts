@@ -1,53 +1,63 @@
-import type { Clock } from "@tenure/base";
 import { VirtualClock } from "@tenure/base/virtual-clock";
-import type { Election, ElectionEvents } from "@tenure/election";
-import type { KubeClient } from "@tenure/kube";
+import type { Election } from "@tenure/election";
+import { ScriptedElection } from "@tenure/testkit";
 import { expect, it } from "vitest";
 import { logLeader } from "./leader-log.ts";
 
-function logged(clock: Clock) {
-  let fail = (_event: ElectionEvents["error"]) => {};
-  const election = {
-    identity: "a",
-    on: (name: string, listener: never) => {
-      if (name === "error") fail = listener;
-      return () => {};
-    },
-  } as unknown as Election;
+function newLog(options: Partial<Parameters<typeof logLeader>[2]> = {}) {
+  const clock = new VirtualClock();
+  const election = new ScriptedElection({ identity: "a", clock });
   const lines: string[] = [];
-  const log = {
-    info: () => {},
-    warn: (text: string) => lines.push(text),
-    error: () => {},
-    close: async () => {},
-  };
-  const client = { request: async () => ({ status: { allowed: false } }) } as unknown as KubeClient;
-  const connection = { client, namespace: "prod" };
-  logLeader(election, { flags: { leaseLockName: "billing" }, connection, log, clock });
-  return {
-    lines,
-    fail: (message: string, kind: "denied" | "timeout") =>
-      fail({ error: new Error(message), failure: { kind, message } }),
-  };
+  const write = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+  const log = { info: write("info"), warn: write("warn"), error: write("error"), close: async () => {} };
+  const stop = logLeader(election as unknown as Election, log, { every: undefined, clock, ...options });
+  return { clock, election, lines, stop };
 }
 
-it("an error that repeats is logged less and less often", async () => {
-  const clock = new VirtualClock();
-  const { lines, fail } = logged(clock);
-  for (let i = 0; i < 8; i++) {
-    fail("no answer", "timeout");
-    await clock.pass(1_000);
-  }
+it("logs an overrun", () => {
+  const { election, lines } = newLog();
+  election.emit("overrun", { term: election.win() });
+  expect(lines.at(-1)).toBe(
+    "error a: the term ended but its work has not stopped; another replica may start now",
+  );
+});
+
+it("logs no overrun if the work was killed while this process was frozen", () => {
+  const { election, lines } = newLog({ isWorking: () => false });
+  election.emit("overrun", { term: election.win() });
+  expect(lines.filter((line) => line.startsWith("error"))).toEqual([]);
+});
+
+it("logs who leads at the interval, until it is stopped", async () => {
+  const { clock, election, lines, stop } = newLog({ every: "10s" });
+  election.follow("b");
+  await clock.pass(20_000);
+  stop();
+  await clock.pass(20_000);
   expect(lines).toEqual([
-    "a: no answer",
-    "a: no answer (1 more since the last message)",
-    "a: no answer (3 more since the last message)",
+    "info a: new leader elected: b",
+    "info a: the leader is b",
+    "info a: the leader is b",
   ]);
 });
 
-it("a denied request is followed by all rights that are missing", async () => {
-  const { lines, fail } = logged(new VirtualClock());
-  fail("may not get leases", "denied");
-  await expect.poll(() => lines.length).toBe(2);
-  expect(lines[1]).toMatch(/^a: this replica may not .*get.*update/);
+it("logs an error that repeats less and less often", async () => {
+  const { clock, election, lines } = newLog();
+  for (let i = 0; i < 8; i++) {
+    election.emit("error", { error: new Error("no answer") });
+    await clock.pass(1_000);
+  }
+  expect(lines).toEqual([
+    "warn a: no answer",
+    "warn a: no answer (1 more since the last message)",
+    "warn a: no answer (3 more since the last message)",
+  ]);
+});
+
+it("logs all rights that are missing after a denied request", async () => {
+  const { clock, election, lines } = newLog({ missingRights: async () => "may not get, update leases" });
+  const failure = { kind: "denied", message: "may not get leases" } as const;
+  election.emit("error", { error: new Error(failure.message), failure });
+  await clock.pass(0);
+  expect(lines).toEqual(["warn a: may not get leases", "warn a: may not get, update leases"]);
 });

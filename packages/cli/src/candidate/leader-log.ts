@@ -1,22 +1,22 @@
 /** Logs who leads: at every change, and at a fixed interval even if nothing changed. */
 import { after, type Clock, parseDuration } from "@tenure/base";
 import type { Election } from "@tenure/election";
-import type { Connection } from "../cluster/connect.ts";
 import type { Log } from "../log/log.ts";
-import type { ElectionFlags } from "../settings/election-options.ts";
 import { ErrorThrottle } from "./error-throttle.ts";
-import { describeMissingRights } from "./missing-rights.ts";
 
-interface LeaderLogParts {
-  readonly flags: ElectionFlags;
-  readonly connection: Pick<Connection, "client" | "namespace">;
-  readonly log: Log;
+interface LeaderLogOptions {
+  /** How often to log who leads. @default never */
+  readonly every: string | undefined;
   readonly clock: Clock;
+  /** Whether work of the term runs at this moment. A process that was frozen learns of an overrun after its work was killed. */
+  readonly isWorking?: () => boolean;
+  /** All rights that this replica lacks: an error names only the one that its request needed. @default nothing is known */
+  readonly missingRights?: () => Promise<string | undefined>;
 }
 
 /** @returns a function that stops the log */
-export function logLeader(election: Election, parts: LeaderLogParts): () => void {
-  const { log, clock, flags } = parts;
+export function logLeader(election: Election, log: Log, options: LeaderLogOptions): () => void {
+  const { every, clock, isWorking = () => true } = options;
   const me = election.identity;
   const stops = [
     election.on("term-started", ({ term }) => {
@@ -35,12 +35,13 @@ export function logLeader(election: Election, parts: LeaderLogParts): () => void
       log.info(`${me}: ${how} (${reason})`, { event: "term-ended", identity: me, reason, released });
     }),
     election.on("overrun", () => {
+      if (!isWorking()) return;
       const message = `${me}: the term ended but its work has not stopped; another replica may start now`;
       log.error(message, { event: "overrun", identity: me });
     }),
-    logErrors(election, parts),
+    logErrors(election, log, options),
   ];
-  const everyMs = parseDuration(flags.logLeaderEvery) ?? 0;
+  const everyMs = parseDuration(every) ?? 0;
   if (everyMs > 0) stops.push(repeat(clock, everyMs, () => logReminder(election, log)));
   return () => {
     for (const stop of stops) stop();
@@ -48,9 +49,7 @@ export function logLeader(election: Election, parts: LeaderLogParts): () => void
 }
 
 /** A leaderless night must not fill the disk: an error that repeats at every attempt is logged less and less often. */
-function logErrors(election: Election, { flags, connection, log, clock }: LeaderLogParts): () => void {
-  const { client, namespace } = connection;
-  const { lock = "lease", leaseLockName: name = "" } = flags;
+function logErrors(election: Election, log: Log, { clock, missingRights }: LeaderLogOptions): () => void {
   const me = election.identity;
   const throttle = new ErrorThrottle(clock);
   return election.on("error", ({ error, failure }) => {
@@ -60,8 +59,7 @@ function logErrors(election: Election, { flags, connection, log, clock }: Leader
     const facts = { event: "error", identity: me, kind: failure?.kind };
     log.warn(`${me}: ${error.message}${again}`, { ...facts, ...(omitted > 0 && { omitted }) });
     if (failure?.kind !== "denied") return;
-    // A refused request names only the right that it needed.
-    void describeMissingRights(client, namespace, lock, name).then((all) => {
+    void missingRights?.().then((all) => {
       if (all !== undefined) log.warn(`${me}: ${all}`, { event: "missing-rights", identity: me });
     });
   });

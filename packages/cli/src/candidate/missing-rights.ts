@@ -1,13 +1,12 @@
 /** All rights that a candidate lacks, in one sentence. A refused request names only the one that it needed. */
-import type { KubeClient } from "@tenure/kube";
+import type { Connection } from "../cluster/connect.ts";
 import { type LockKind, lockKinds } from "../elections/lock-object.ts";
+import type { ElectionFlags } from "../settings/election-options.ts";
 
 /** Resolves with undefined if nothing is known to be missing, or if the server does not say. */
-export async function describeMissingRights(
-  client: KubeClient,
-  namespace: string,
-  lock: string,
-  name: string,
+export async function missingRights(
+  { lock = "lease", leaseLockName: name = "" }: ElectionFlags,
+  { client, namespace }: Pick<Connection, "client" | "namespace">,
 ): Promise<string | undefined> {
   // Loaded only when access was denied.
   const { checkRights } = await import("../commands/doctor/checks/rights.ts");

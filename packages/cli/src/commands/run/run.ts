@@ -14,6 +14,7 @@ import {
 import { createTraffic, statusSourceOf, trafficProblems } from "../../candidate/create-traffic.ts";
 import { failureOf } from "../../candidate/failure.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
+import { missingRights } from "../../candidate/missing-rights.ts";
 import { isShutdown } from "../../candidate/shutdown.ts";
 import { type Connection, connect } from "../../cluster/connect.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
@@ -137,7 +138,12 @@ async function supervise(
   });
   const waiting = limitWait(supervisor, parseDuration(flags.wait), signals.shutdown, platform.clock);
   const stops = [
-    logLeader(election, { flags, connection, log, clock: platform.backgroundClock }),
+    logLeader(election, log, {
+      every: flags.logLeaderEvery,
+      clock: platform.backgroundClock,
+      missingRights: () => missingRights(flags, connection),
+      isWorking: () => supervisor.hasProcesses(),
+    }),
     logSupervisor(supervisor, log),
     signals.connect(supervisor),
   ];

@@ -21,7 +21,7 @@ type RestartDecision =
 export const noRestarts: RestartHistory = { atMs: [], inARow: 0 };
 
 /** Without jitter: only one replica restarts its child. */
-const backoff = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
+export const restartBackoff = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
 
 /** @param ranMs how long the child ran */
 export function decideRestart(
@@ -35,7 +35,7 @@ export function decideRestart(
   const inARow = ranMs >= policy.stableAfterMs ? 0 : history.inARow;
   return {
     type: "restart",
-    delayMs: backoffMs(backoff, inARow, 0),
+    delayMs: backoffMs(restartBackoff, inARow, 0),
     history: { atMs: [...recent, nowMs], inARow: inARow + 1 },
   };
 }

@@ -1,6 +1,6 @@
 /** What the supervisor does after a child ended or could not be started, as a pure table. */
-import type { ChildExit } from "./events.ts";
-import type { OnExit } from "./options.ts";
+import type { ChildExit } from "../events.ts";
+import type { OnExit } from "../options.ts";
 
 /** Why a child ended. By then the child and its descendants have exited. */
 export type ChildEnd =

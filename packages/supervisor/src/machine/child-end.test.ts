@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { OnExit } from "../options.ts";
 import { type ChildEnd, decideAfterEnd, type NextStep } from "./child-end.ts";
-import type { OnExit } from "./options.ts";
 
 const exit = { code: 0, signal: undefined };
 const ends = {
