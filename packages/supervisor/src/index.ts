@@ -19,6 +19,8 @@ export { checkNesting, type Timeouts } from "./nesting.ts";
 export {
   exitActions,
   type HealthOptions,
+  type HookOptions,
+  type Hooks,
   type OnExit,
   type SupervisorOptions,
   supervisorDefaults,

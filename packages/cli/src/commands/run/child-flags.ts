@@ -6,8 +6,9 @@ import type { LogFlags } from "../../log/log.ts";
 import type { ConnectionFlags } from "../../settings/connection-options.ts";
 import type { ElectionFlags } from "../../settings/election-options.ts";
 import type { TrafficFlags } from "../../settings/traffic-options.ts";
+import type { HookFlags } from "./hooks.ts";
 
-export interface ChildFlags {
+export interface ChildFlags extends HookFlags {
   ready?: string;
   startTimeout?: string;
   stopTimeout?: string;
@@ -128,6 +129,24 @@ export function addChildOptions(command: Command): void {
       new Option(
         "--health-threshold <number>",
         `failed checks in a row that make the child unhealthy (default: ${defaults.healthThreshold})`,
+      ),
+    ],
+    "Hooks:": [
+      new Option(
+        "--pre-start <command>",
+        "command to run before each start of the child; if it fails, the child counts as not started",
+      ),
+      new Option(
+        "--post-stop <command>",
+        "command to run when the child and its descendants have exited, before the lock is released and within --stop-timeout",
+      ),
+      new Option(
+        "--on-role-change <command>",
+        "command to run when this replica becomes the leader or a follower again; TENURE_ROLE says which. Nothing waits for it",
+      ),
+      new Option(
+        "--hook-timeout <duration>",
+        `a hook that takes longer is killed and has failed ${defaultOf(defaults.hookTimeoutMs)}`,
       ),
     ],
     "When the child exits:": [

@@ -17,6 +17,7 @@ import { timingsFrom } from "../../candidate/create-election.ts";
 import type { Platform } from "../../platform.ts";
 import type { ChildFlags, RunFlags } from "./child-flags.ts";
 import { checkFileLimit } from "./file-limit.ts";
+import { hooksFrom } from "./hooks.ts";
 import { type ChildUser, checkUser, readUserFacts } from "./user.ts";
 
 /** The options that come from flags. */
@@ -47,6 +48,7 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
     ...given("logPrefix", flags.logPrefix),
     ...given("deadlineFolder", flags.deadlineFolder),
     ...given("health", healthFrom(flags, problems)),
+    ...given("hooks", hooksFrom(flags, problems)),
     ...given("maxRestarts", wholeNumber(flags, "maxRestarts", 0, problems)),
     ...given("restartWindowMs", ms("restartWindow")),
     // The problems of --cooldown are reported with those of the election.

@@ -44,6 +44,9 @@ Environment of the child, in addition to that of tenure:
   TENURE_TOKEN          fencing token, greater with every term; pass it to your storage, which must reject lower ones
   TENURE_DEADLINE_FILE  file with the time until which the child may work, updated at every renewal
 
+A hook is a command for the shell, or a JSON list of words: ["mount", "/data"]. It has the environment of the child, and TENURE_ROLE
+(leader or follower). It runs as the user of tenure, and prints to tenure's stdout and stderr.
+
 Signals to tenure:
   SIGTERM, SIGINT       stop the child, release the lock, exit; a replica that does not lead exits at once
   a later one           do not wait for the child: kill it and its descendants, then exit; signals within 500 ms of the
