@@ -15,6 +15,7 @@ import { describeProblem, SupervisorError } from "./errors.ts";
 import type { SupervisorEvents } from "./events.ts";
 import type { Effect, Event } from "./machine/types.ts";
 import { inheritedEnvironment, ownPid, randomId, temporaryFolder } from "./platform.ts";
+import { childCgroup } from "./process/child-cgroup.ts";
 import { DescriptorOutput } from "./process/descriptor-output.ts";
 import { runHook } from "./process/hook.ts";
 import { killUntilGone } from "./process/kill.ts";
@@ -75,6 +76,7 @@ export class Shell {
       marker: this.#marker,
       table: procTable(),
       supervisor: ownPid,
+      cgroup: childCgroup(this.#marker),
       excluded: () => (this.watchdog.pid === undefined ? [] : [this.watchdog.pid]),
     });
     const { ready, logPrefix, stdout, stderr, warm, stopSignal, killMode, deadlineFolder } = options;

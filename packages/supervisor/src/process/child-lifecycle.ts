@@ -137,6 +137,7 @@ export class ChildLifecycle {
     // The process table may show the exit a moment before Node reports it.
     const exit = await this.exited;
     tree.forgetGroup(this.pid);
+    tree.removeCgroup();
     this.#resolveGone({ exit, killed: killed > 0 || (this.#isStopRequested && exit.signal === "SIGKILL") });
   }
 

@@ -139,6 +139,7 @@ export class ProcessManager {
   #manage(childProcess: ChildProcess, pid: number): ChildLifecycle {
     const { tree, clock, stopSignal = "SIGTERM", killMode = "process", onEvent, onError } = this.#options;
     tree.addGroup(pid);
+    void tree.confine(pid);
     const child = new ChildLifecycle({
       childProcess,
       pid,

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { systemClock } from "@tenure/base";
 import { expect } from "vitest";
 import { ownPid, randomId } from "../platform.ts";
+import type { ChildCgroup } from "../process/child-cgroup.ts";
 import { type ManagerEvent, type ManagerOptions, ProcessManager } from "../process/manager.ts";
 import { procTable } from "../process/process-table.ts";
 import { markerVariable, ProcessTree } from "../process/process-tree.ts";
@@ -19,12 +20,19 @@ export function sleeper(): string {
   return `sleep ${seconds}`;
 }
 
-export function newManager(options: Partial<ManagerOptions> = {}) {
+/** @param cgroup gives the child a control group */
+export function newManager(options: Partial<ManagerOptions> = {}, cgroup?: (marker: string) => ChildCgroup) {
   const marker = randomId();
   const events: ManagerEvent[] = [];
   const errors: Error[] = [];
   const stdout = new PassThrough();
-  const tree = new ProcessTree({ marker, table: procTable(), supervisor: ownPid, excluded: () => [] });
+  const tree = new ProcessTree({
+    marker,
+    table: procTable(),
+    supervisor: ownPid,
+    excluded: () => [],
+    ...(cgroup && { cgroup: cgroup(marker) }),
+  });
   const manager = new ProcessManager({
     tree,
     clock: systemClock,
@@ -45,7 +53,7 @@ export function newManager(options: Partial<ManagerOptions> = {}) {
     env: { PATH: process.env.PATH, [markerVariable]: `${marker}.1` },
     cwd: undefined,
   });
-  return { manager, tree, events, errors, shell, stdout };
+  return { manager, marker, tree, events, errors, shell, stdout };
 }
 
 export async function endManagers(): Promise<void> {
