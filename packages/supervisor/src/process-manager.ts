@@ -5,7 +5,8 @@
 import type { Writable } from "node:stream";
 import { type Clock, systemClock, warn } from "@tenure/base";
 import type { ChildExit, ChildProcessState } from "./events.ts";
-import { inheritedEnvironment, ownPid, ownStderr, ownStdout, randomId } from "./platform.ts";
+import { inheritedEnvironment, ownPid, randomId } from "./platform.ts";
+import { DescriptorOutput } from "./process/descriptor-output.ts";
 import { ProcessManager as ChildManager, type ManagerEvent } from "./process/manager.ts";
 import { procTable } from "./process/process-table.ts";
 import { markerVariable, ProcessTree } from "./process/process-tree.ts";
@@ -57,8 +58,8 @@ export class ProcessManager {
       logPrefix: undefined,
       stdout,
       stderr,
-      ownStdout: ownStdout(),
-      ownStderr: ownStderr(),
+      ownStdout: new DescriptorOutput(1, clock),
+      ownStderr: new DescriptorOutput(2, clock),
       onEvent,
       onError,
     });
