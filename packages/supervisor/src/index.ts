@@ -12,14 +12,25 @@ export type {
   Outcome,
   SupervisorEvents,
   SupervisorStatus,
+  WatchdogStatus,
 } from "./events.ts";
+export type { Phase } from "./machine/phase.ts";
 export { checkNesting, type Timeouts } from "./nesting.ts";
 export {
   exitActions,
   type HealthOptions,
+  type HookOptions,
+  type Hooks,
   type OnExit,
   type SupervisorOptions,
   supervisorDefaults,
+  unhealthyActions,
+  type WhenUnhealthy,
 } from "./options.ts";
-export type { Phase } from "./phase.ts";
+export {
+  type ManagedProgram,
+  ProcessManager,
+  type ProcessManagerOptions,
+  type Stopped,
+} from "./process-manager.ts";
 export { type ForwardedSignal, Supervisor } from "./supervisor.ts";

@@ -11,6 +11,8 @@ import {
   type SupervisorOptions,
   supervisorDefaults,
   type Timeouts,
+  unhealthyActions,
+  type WhenUnhealthy,
 } from "@tenure/supervisor";
 import { timingsFrom } from "../../candidate/create-election.ts";
 import type { Platform } from "../../platform.ts";
@@ -28,6 +30,8 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
   const options = {
     ...given("ready", parsed(flags.ready, checkReady, problems)),
     ...given("onExit", exitFrom(flags, problems)),
+    ...given("whenUnhealthy", unhealthyFrom(flags, problems)),
+    ...given("warm", flags.warm),
     ...given("startTimeoutMs", ms("startTimeout")),
     ...given("stopTimeoutMs", stopTimeoutMs),
     ...given("killMarginMs", killMarginMs),
@@ -84,6 +88,13 @@ function exitFrom({ onExit }: ChildFlags, problems: Problem[]): OnExit | undefin
   const action = exitActions.find((each) => each === onExit);
   if (onExit !== undefined && action === undefined)
     problems.push(oneOfProblem("onExit", exitActions, onExit));
+  return action;
+}
+
+function unhealthyFrom({ whenUnhealthy }: ChildFlags, problems: Problem[]): WhenUnhealthy | undefined {
+  const action = unhealthyActions.find((each) => each === whenUnhealthy);
+  if (whenUnhealthy !== undefined && action === undefined)
+    problems.push(oneOfProblem("whenUnhealthy", unhealthyActions, whenUnhealthy));
   return action;
 }
 
