@@ -89,7 +89,7 @@ describe("instrument", () => {
   }
   const results = (f: (...args: unknown[]) => unknown) =>
     JSON.stringify([f([1, 2, 3], { a: { b: () => 7 } }), f([]), f([2]), f([4, undefined], {})]);
-  const code = instrument("x.ts", source, (index) => index);
+  const code = instrument("x.ts", source, (index: number) => index);
 
   it("changes nothing while no mutant is active", () => {
     expect(results(load(code, -1).f)).toBe(results(load(source, -1).f));
