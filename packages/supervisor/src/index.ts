@@ -24,6 +24,14 @@ export {
   type OnExit,
   type SupervisorOptions,
   supervisorDefaults,
+  unhealthyActions,
+  type WhenUnhealthy,
 } from "./options.ts";
 export { checkStopSignal, type KillMode, killModes } from "./process/stop-signal.ts";
+export {
+  type ManagedProgram,
+  ProcessManager,
+  type ProcessManagerOptions,
+  type Stopped,
+} from "./process-manager.ts";
 export { type ForwardedSignal, Supervisor } from "./supervisor.ts";

@@ -17,16 +17,18 @@ import {
   type Gate,
   type GivenPorts,
   leaderConfigMap,
+  type PodLabelOptions,
   podLabel,
   prepareGates,
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
-import { isTransient } from "@tenure/traffic/internal";
+import { isTransient, takeOverEachTerm } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import type { TrafficFlags } from "../settings/traffic-options.ts";
+import { countFailures, type GateFailure } from "./count-gate-failures.ts";
 
 export interface Traffic {
   readonly gates: readonly Gate[];
@@ -37,6 +39,8 @@ export interface Traffic {
    * cannot work until a person changes something.
    */
   prepare(signal: AbortSignal): Promise<void>;
+  /** Takes a dead leader out of traffic while the work of a new term is starting. The returned function stops that. */
+  takeOver(election: Pick<Election, "on">): () => void;
   /** Starts the status server, if --status is given. */
   serve(source: StatusSource): Promise<StatusServer | undefined>;
 }
@@ -52,6 +56,8 @@ export interface TrafficParts {
   readonly onError: (error: Error) => void;
 }
 
+type GateOptions = PodLabelOptions & { readonly onError: (error: Error) => void };
+
 /** What the status server shows about an election with a supervised child. */
 export function statusSourceOf(
   election: Election,
@@ -61,6 +67,7 @@ export function statusSourceOf(
     election,
     phase: () => supervisor.phase,
     child: () => supervisor.status().child,
+    supervisor,
     stepDown: () => supervisor.stepDown(),
     onChange: (listener) => {
       const stops = [supervisor.on("phase", listener), supervisor.on("child", listener)];
@@ -109,12 +116,13 @@ export function trafficProblems(
 
 export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   const { flags, election } = parts;
-  const gates = asUsageError(() => createGates(parts));
   const { status } = flags;
   const metrics = status === undefined ? undefined : await PrometheusMetrics.create({ name: election });
+  const gates = asUsageError(() => createGates(parts, (gate, action) => metrics?.gateFailed(gate, action)));
   return {
     gates,
     ...(metrics && { metrics }),
+    takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
     prepare: (signal) => asFailure(() => prepareWhenPossible(gates, parts, signal)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;
@@ -156,20 +164,36 @@ async function prepareWhenPossible(
   }
 }
 
-function createGates({ flags, connection, platform, election, identity, onError }: TrafficParts): Gate[] {
+function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
+  const { flags, connection, platform, election, identity } = parts;
   const { client } = connection;
   // The namespace of the pod, which may differ from that of the lock.
   const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
   const pod = platform.env("POD_NAME") || identity;
-  const common = { client, namespace, pod, election, onError, clock: platform.clock };
   const gates: Gate[] = [];
-  if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
-  if (flags.label) gates.push(podLabel(common));
+  const add = (kind: string, create: (common: GateOptions) => Gate) => {
+    const onError = (error: Error) => {
+      if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
+      parts.onError(error);
+    };
+    gates.push(
+      countFailures(
+        create({ client, namespace, pod, election, onError, clock: platform.clock }),
+        kind,
+        onFailure,
+      ),
+    );
+  };
+  if (flags.readyFile !== undefined) {
+    const { readyFile: path } = flags;
+    add("ready-file", ({ onError }) => readyFile({ path, onError }));
+  }
+  if (flags.label) add("label", podLabel);
   if (flags.service !== undefined) {
     const { service, endpointSlice: name, port } = flags;
     const ports = port === undefined ? undefined : parsePorts(port);
     const [nodeName, podUid] = [platform.env("NODE_NAME"), platform.env("POD_UID")];
-    gates.push(
+    add("endpointslice", (common) =>
       endpointSlice({
         ...common,
         service,
@@ -183,7 +207,7 @@ function createGates({ flags, connection, platform, election, identity, onError 
   }
   if (flags.leaderConfigmap !== undefined) {
     const [name = "", key] = flags.leaderConfigmap.split("/", 2);
-    gates.push(leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
+    add("configmap", (common) => leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
   }
   return gates;
 }

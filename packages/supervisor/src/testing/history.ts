@@ -1,8 +1,8 @@
 /** Runs the histories in testdata. The commands are explained in testdata/README.md. */
 import { parseDuration } from "@tenure/base";
 import type { Config } from "../machine/types.ts";
+import { type Held, World } from "../model/world.ts";
 import { describeEffect, describeWorld, time } from "./describe.ts";
-import { type Held, World } from "./world.ts";
 
 /** Plays a history and returns its text with the actual output after each `----`. */
 export function runHistory(text: string): string {

@@ -1,6 +1,6 @@
 /** The flags of `tenure run` about the child. Cheap to load; child-options.ts checks them. */
 import { formatDuration } from "@tenure/base";
-import { supervisorDefaults as defaults, exitActions } from "@tenure/supervisor/options";
+import { supervisorDefaults as defaults, exitActions, unhealthyActions } from "@tenure/supervisor/options";
 import { type Command, Option } from "commander";
 import type { LogFlags } from "../../log/log.ts";
 import type { ConnectionFlags } from "../../settings/connection-options.ts";
@@ -33,6 +33,8 @@ export interface ChildFlags extends HookFlags {
   restartWindow?: string;
   once?: string;
   wait?: string;
+  whenUnhealthy?: string;
+  warm?: boolean;
 }
 
 export type RunFlags = ConnectionFlags &
@@ -47,6 +49,11 @@ const exitHelp: Readonly<Record<(typeof exitActions)[number], string>> = {
   restart: "start it again",
   release: "give up leadership",
   exit: "exit with its exit code",
+};
+
+const unhealthyHelp: Readonly<Record<(typeof unhealthyActions)[number], string>> = {
+  yield: "give up again, for longer each time",
+  lead: "keep leadership, because no replica is healthier",
 };
 
 export function addChildOptions(command: Command): void {
@@ -90,6 +97,10 @@ export function addChildOptions(command: Command): void {
       new Option(
         "--kill-margin <duration>",
         `how long before the hard deadline of a lost term the child is killed ${defaultOf(defaults.killMarginMs)}`,
+      ),
+      new Option(
+        "--warm",
+        "run the child on every replica, and tell it when its term begins and ends; see `Warm standby` below",
       ),
       new Option("--cwd <directory>", "working directory of the child (default: the current one)"),
       new Option(
@@ -165,6 +176,12 @@ export function addChildOptions(command: Command): void {
       new Option(
         "--restart-window <duration>",
         `window for --max-restarts ${defaultOf(defaults.restartWindowMs)}`,
+      ),
+      new Option(
+        "--when-unhealthy <action>",
+        `if the child fails again after this replica gave up and was elected again. ${unhealthyActions
+          .map((action) => `${action}: ${unhealthyHelp[action]}`)
+          .join("; ")} (default: ${defaults.whenUnhealthy})`,
       ),
     ],
   };

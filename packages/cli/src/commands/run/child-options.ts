@@ -12,6 +12,7 @@ import {
   type SupervisorOptions,
   supervisorDefaults,
   type Timeouts,
+  unhealthyActions,
 } from "@tenure/supervisor";
 import { timingsFrom } from "../../candidate/create-election.ts";
 import type { Platform } from "../../platform.ts";
@@ -39,6 +40,8 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
       "onExit",
       choice(flags, "onExit", exitActions, problems) ?? (flags.once === undefined ? undefined : "exit"),
     ),
+    ...given("whenUnhealthy", choice(flags, "whenUnhealthy", unhealthyActions, problems)),
+    ...given("warm", flags.warm),
     ...given("startTimeoutMs", ms("startTimeout")),
     ...given("stopTimeoutMs", stopTimeoutMs),
     ...given("stopSignal", parsed(flags.stopSignal, checkStopSignal, problems)),

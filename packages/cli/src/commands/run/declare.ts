@@ -38,10 +38,17 @@ Values of --health:
   grpc://HOST:PORT[/SERVICE]   grpc.health.v1 returns SERVING
   exec:COMMAND                 the command exits with 0; run by the shell, or directly: exec:["cat", "/tmp/ok"]
 
+Warm standby (--warm), for programs that take long to start:
+  The child runs on every replica. tenure sends it {"tenure":"begin","token":"42"} when its term begins and {"tenure":"end"} when
+  its term ends, one line each on the file descriptor in NODE_CHANNEL_FD (in Node: the event "message" of process). The child
+  writes the line "stopped", with the quotes, when its work has stopped (in Node: send("stopped") of process). It has the time of
+  a child that is asked to stop. After that it is killed and started again.
+
 Environment of the child, in addition to that of tenure:
   TENURE_IDENTITY       identity of this replica, which leads
   TENURE_ELECTION       namespace/name of the lock
-  TENURE_TOKEN          fencing token, greater with every term; pass it to your storage, which must reject lower ones
+  TENURE_TOKEN          fencing token, greater with every term; pass it to your storage, which must reject lower ones;
+                        with --warm it is in the message instead
   TENURE_DEADLINE_FILE  file with the time until which the child may work, updated at every renewal
 
 A hook is a command for the shell, or a JSON list of words: ["mount", "/data"]. It has the environment of the child, and TENURE_ROLE

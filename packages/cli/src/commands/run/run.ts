@@ -145,6 +145,7 @@ async function supervise(
       isWorking: () => supervisor.hasProcesses(),
     }),
     logSupervisor(supervisor, log),
+    traffic.takeOver(election),
     signals.connect(supervisor),
   ];
   const { identity } = election;
