@@ -176,7 +176,13 @@ function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
       if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
       parts.onError(error);
     };
-    gates.push(countFailures(create({ client, namespace, pod, election, onError }), kind, onFailure));
+    gates.push(
+      countFailures(
+        create({ client, namespace, pod, election, onError, clock: platform.clock }),
+        kind,
+        onFailure,
+      ),
+    );
   };
   if (flags.readyFile !== undefined) {
     const { readyFile: path } = flags;

@@ -174,6 +174,10 @@ describe("--once", () => {
     expect(onceProblems({ once })).toMatchObject([{ field: "once" }]);
   });
 
+  it("rejects a child that runs on every replica", () => {
+    expect(onceProblems({ once: "v1", warm: true })).toMatchObject([{ field: "once" }]);
+  });
+
   it("rejects a lock in two objects", () => {
     expect(onceProblems({ once: "v1", lock: "configmap+lease" })).toMatchObject([
       { value: "configmap+lease" },
