@@ -47,7 +47,7 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
   },
   "silent-watchdog-kept": {
     about: "a watchdog that does not answer is never replaced",
-    edits: [machine("agenda", "watchdog.asked > watchdog.answered", "false")],
+    edits: [machine("agenda", "watchdog.askedMs + silenceMs(state)", "Infinity")],
   },
   "unguarded-child-kept": {
     about: "a child without a watchdog runs on",
