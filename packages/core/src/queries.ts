@@ -7,9 +7,7 @@ import type { Config, ObservedLock, OwnWrite, State, Term } from "./types.ts";
 /** The current term, until its work is reported as stopped. */
 export function termOf(state: State): Term | undefined {
   const { phase } = state;
-  return phase.name === "idle" || phase.name === "campaigning" || phase.name === "releasing"
-    ? undefined
-    : phase.term;
+  return "term" in phase && phase.name !== "releasing" ? phase.term : undefined;
 }
 
 /**

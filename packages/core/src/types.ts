@@ -18,8 +18,8 @@ export interface Config {
   /** How long the work may take to stop when its term ends on purpose. After that the term is lost. @default no limit */
   readonly drainTimeoutMs?: number;
   /**
-   * How much longer than it must this candidate waits before it acquires a free lock, so that candidates with a higher priority
-   * win. Infinity: it never acquires the lock, unless an operator transfers leadership to it. @default 0
+   * Extra wait before this candidate acquires a free lock, so that candidates with a higher priority win. Infinity: it never
+   * acquires the lock, unless an operator transfers leadership to it. @default 0
    */
   readonly acquireDelayMs?: number;
 }
