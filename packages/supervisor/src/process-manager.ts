@@ -2,10 +2,10 @@
  * Starts and stops one process with all its descendants, for programs that need no election. Every method may be called in every
  * state, and repeatedly. There is no watchdog: if this process is killed, the processes that it started live on.
  */
-import type { Writable } from "node:stream";
+import { PassThrough, type Writable } from "node:stream";
 import { type Clock, systemClock, warn } from "@tenure/base";
 import type { ChildExit, ChildProcessState } from "./events.ts";
-import { inheritedEnvironment, ownPid, ownStderr, ownStdout, randomId } from "./platform.ts";
+import { inheritedEnvironment, ownPid, randomId } from "./platform.ts";
 import { ProcessManager as ChildManager, type ManagerEvent } from "./process/manager.ts";
 import { procTable } from "./process/process-table.ts";
 import { markerVariable, ProcessTree } from "./process/process-tree.ts";
@@ -57,8 +57,9 @@ export class ProcessManager {
       logPrefix: undefined,
       stdout,
       stderr,
-      ownStdout: ownStdout(),
-      ownStderr: ownStderr(),
+      // Without a stream of its own, the process writes to ours directly.
+      ownStdout: new PassThrough(),
+      ownStderr: new PassThrough(),
       onEvent,
       onError,
     });

@@ -94,15 +94,14 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
       machine("transitions", 'duty: { name: "quiesces", sinceMs: ctx.at.monoMs }', 'duty: { name: "waits" }'),
     ],
   },
-  "restart-after-terminate": {
-    about: "a child that crashes while the run ends is restarted",
+  "start-while-terminating": {
+    about: "a run that ends does not end its term, and starts its child again",
     edits: [
       machine(
-        "transitions",
-        'if (state.run === "terminating")\n        return;\n    const { term }',
-        "const { term }",
+        "queries",
+        'state.term.ending === undefined && state.run === "running"',
+        "state.term.ending === undefined",
       ),
-      machine("queries", '&& state.run === "running"', ""),
       machine("transitions", 'endTerm(ctx, "on-purpose");\n    if (state.child.name', "if (state.child.name"),
     ],
   },

@@ -61,9 +61,8 @@ export function hookDueMs(config: Config, state: State, at: Instant): number {
   const isStartWanted = isServed(state) || (config.warm && state.run === "running");
   if (hook.name === "preStart") return isStartWanted ? hook.endAtMs : at.monoMs;
   if (!term?.ending) return hook.endAtMs;
-  const endMs =
-    term.ending.kind === "lost" ? outOfTimeMs(config, term, at) : term.ending.sinceMs + config.stopTimeoutMs;
-  return Math.min(hook.endAtMs, endMs);
+  const endMs = Math.min(hook.endAtMs, term.ending.sinceMs + config.stopTimeoutMs);
+  return term.ending.kind === "lost" ? Math.min(endMs, outOfTimeMs(config, term, at)) : endMs;
 }
 
 /** Clients may reach the child: it is ready and works for a valid term. It still does while it stops on purpose. */
