@@ -68,11 +68,7 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
     about: "the work counts as stopped although the gates are open",
     edits: [
       machine("settle", "if (gates.isOpen || gates.closing)\n        return;", ""),
-      machine(
-        "settle",
-        "    moveGates(ctx);\n    finishTerm(ctx);",
-        "    finishTerm(ctx);\n    moveGates(ctx);",
-      ),
+      machine("settle", "    moveGates(ctx);\n    finishTerm(ctx);", "    finishTerm(ctx);"),
     ],
   },
   "hook-outlives-term": {
@@ -84,9 +80,7 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
   },
   "warm-child-not-killed": {
     about: "a warm child that does not confirm the end of its work is left alone",
-    edits: [
-      machine("queries", '(duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY)', "Infinity"),
-    ],
+    edits: [machine("queries", 'duty.name === "quiesces" ? duty.sinceMs :', "")],
   },
   "warm-child-trusted": {
     about: "a warm child counts as quiet as soon as it is told",

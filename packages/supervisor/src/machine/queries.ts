@@ -43,7 +43,8 @@ export function isWorking(child: Child): boolean {
 export function killDueMs(config: Config, state: State, child: RunningChild, at: Instant): number {
   const { term } = state;
   const { stop, duty } = child;
-  const askedMs = stop?.sinceMs ?? (duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY);
+  const quietMs = duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY;
+  const askedMs = Math.min(stop?.sinceMs ?? Number.POSITIVE_INFINITY, quietMs);
   // However long it may take to stop, it does not run without a watchdog for longer than a lease.
   const unguardedMs = state.watchdog.unguardedAtMs + heartbeatMs(state);
   const stopMs = Math.min(askedMs + config.stopTimeoutMs, unguardedMs);

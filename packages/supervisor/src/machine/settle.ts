@@ -16,12 +16,13 @@ import { newId, noHealth, prepareChild, reportPhase, type StepContext } from "./
 import type { HookName, RunningChild } from "./types.ts";
 
 export function settle(ctx: StepContext): void {
-  startChild(ctx);
-  beginDuty(ctx);
   stopChild(ctx);
   stopHook(ctx);
   moveGates(ctx);
   finishTerm(ctx);
+  startChild(ctx);
+  beginDuty(ctx);
+  moveGates(ctx);
   reportPhase(ctx);
   changeRole(ctx);
 }
