@@ -1,7 +1,7 @@
 /** @tenure/supervisor: starts the leader's child process, monitors it, stops it and leaves no process behind. */
 export { checkHealth, checkReady, parseHealth, parseReady } from "./check/parse.ts";
 export type { Check, Ready } from "./check/spec.ts";
-export type { SupervisedElection, SupervisedTerm } from "./election-seam.ts";
+export type { Completion, SupervisedElection, SupervisedTerm } from "./election-seam.ts";
 export { SupervisorError, type SupervisorErrorCode } from "./errors.ts";
 export type {
   ChildEvent,
@@ -27,6 +27,7 @@ export {
   unhealthyActions,
   type WhenUnhealthy,
 } from "./options.ts";
+export { checkStopSignal, type KillMode, killModes } from "./process/stop-signal.ts";
 export {
   type ManagedProgram,
   ProcessManager,

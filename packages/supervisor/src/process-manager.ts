@@ -2,10 +2,11 @@
  * Starts and stops one process with all its descendants, for programs that need no election. Every method may be called in every
  * state, and repeatedly. There is no watchdog: if this process is killed, the processes that it started live on.
  */
-import { PassThrough, type Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { type Clock, systemClock, warn } from "@tenure/base";
 import type { ChildExit, ChildProcessState } from "./events.ts";
 import { inheritedEnvironment, ownPid, randomId } from "./platform.ts";
+import { DescriptorOutput } from "./process/descriptor-output.ts";
 import { ProcessManager as ChildManager, type ManagerEvent } from "./process/manager.ts";
 import { procTable } from "./process/process-table.ts";
 import { markerVariable, ProcessTree } from "./process/process-tree.ts";
@@ -57,9 +58,8 @@ export class ProcessManager {
       logPrefix: undefined,
       stdout,
       stderr,
-      // Without a stream of its own, the process writes to ours directly.
-      ownStdout: new PassThrough(),
-      ownStderr: new PassThrough(),
+      ownStdout: new DescriptorOutput(1, clock),
+      ownStderr: new DescriptorOutput(2, clock),
       onEvent,
       onError,
     });

@@ -4,7 +4,7 @@ import type { Election, ElectionEvents, Term } from "@tenure/election";
 import { expect, it } from "vitest";
 import { logLeader } from "./leader-log.ts";
 
-function newLog(options: { isWorking?: () => boolean; every?: string } = {}) {
+function newLog(options: Partial<Parameters<typeof logLeader>[2]> = {}) {
   const clock = new VirtualClock();
   const events = new Emitter<ElectionEvents>(() => {});
   const election = {
@@ -17,7 +17,7 @@ function newLog(options: { isWorking?: () => boolean; every?: string } = {}) {
   const log = { info: write("info"), warn: write("warn"), error: write("error"), close: async () => {} };
   const stop = logLeader(election, log, { every: undefined, clock, ...options });
   const overrun = () => events.emit("overrun", { term: {} as Term });
-  return { clock, lines, stop, overrun };
+  return { clock, lines, stop, overrun, events };
 }
 
 it("logs an overrun", () => {
@@ -40,4 +40,25 @@ it("logs who leads at the interval, until it is stopped", async () => {
   stop();
   await clock.pass(20_000);
   expect(lines).toEqual(["info a: the leader is b", "info a: the leader is b"]);
+});
+
+it("logs an error that repeats less and less often", async () => {
+  const { clock, events, lines } = newLog();
+  for (let i = 0; i < 8; i++) {
+    events.emit("error", { error: new Error("no answer") });
+    await clock.pass(1_000);
+  }
+  expect(lines).toEqual([
+    "warn a: no answer",
+    "warn a: no answer (1 more since the last message)",
+    "warn a: no answer (3 more since the last message)",
+  ]);
+});
+
+it("logs all rights that are missing after a denied request", async () => {
+  const { clock, events, lines } = newLog({ missingRights: async () => "may not get, update leases" });
+  const failure = { kind: "denied", message: "may not get leases" } as const;
+  events.emit("error", { error: new Error(failure.message), failure });
+  await clock.pass(0);
+  expect(lines).toEqual(["warn a: may not get leases", "warn a: may not get, update leases"]);
 });

@@ -149,7 +149,8 @@ export class Rules {
         if (world.areGatesOpen) this.#forbid("the work is over, but the gates are open");
         if (
           [...world.hooks.values()].some(
-            (hook) => hook === "postStop" || (hook === "preStart" && !config.warm),
+            (hook) =>
+              hook === "postStop" || hook === "recordCompletion" || (hook === "preStart" && !config.warm),
           )
         )
           this.#forbid("the work is over, but a hook runs");

@@ -139,6 +139,11 @@ export class World {
     this.send({ type: "child-quiet" });
   }
 
+  /** The start that is being prepared is not needed. */
+  alreadyDone(): void {
+    this.send({ type: "already-done", id: this.#lastPrepare });
+  }
+
   /** Does what was held back. */
   release(what: Held): void {
     this.held.delete(what);

@@ -96,6 +96,9 @@ class HistoryRunner {
       case "hook":
         world.endHook(words[0] === "succeeds" ? undefined : "exit code 1");
         return;
+      case "already-done":
+        world.alreadyDone();
+        return;
       case "hold":
         world.held.add(words[0] as Held);
         return;
@@ -129,7 +132,7 @@ function configFrom(words: readonly string[]): Partial<Config> {
   const fields = new Map(words.map((word) => word.split("=") as [string, string | undefined]));
   const duration = (word: string, name: keyof Config) =>
     fields.has(word) ? { [name]: ms(fields.get(word)) } : {};
-  const hooks = ["preStart", "postStop", "roleChange"].filter((hook) => fields.has(hook));
+  const hooks = ["preStart", "postStop", "recordCompletion", "roleChange"].filter((hook) => fields.has(hook));
   const health = {
     check: "http://child",
     periodMs: 10_000,
