@@ -52,7 +52,7 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
   "unguarded-child-kept": {
     about: "a child without a watchdog runs on",
     edits: [
-      machine("agenda", 'add("give-up-unguarded", watchdog.unguardedAtMs);', ""),
+      machine("agenda", '"give-up-unguarded", watchdog.unguardedAtMs', '"give-up-unguarded", Infinity'),
       machine("queries", "askedMs + config.stopTimeoutMs, unguardedMs", "askedMs + config.stopTimeoutMs"),
     ],
   },
