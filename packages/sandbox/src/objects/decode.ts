@@ -5,6 +5,7 @@
  * It does not validate values.
  */
 import { isObject, type JsonObject, put } from "./object.ts";
+import { canonicalQuantity, QuantityError } from "./quantity.ts";
 import { metaPrefix, resolve, type Schema, typeNamed } from "./schema.ts";
 import { parseMicroTime, parseTime, TimeError } from "./time.ts";
 
@@ -40,6 +41,8 @@ function decodeWith(type: string, value: unknown, sparse: boolean, literals: Lit
   const place = { unknown, path: "", sparse, literals };
   return { value: decodeStruct(type, typeNamed(type), value, place), unknown };
 }
+
+const quantityType = "apimachinery.pkg.api.resource.Quantity";
 
 interface Place {
   unknown: string[];
@@ -97,6 +100,14 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
     }
   }
   if (property.$ref === `${metaPrefix}FieldsV1`) return value;
+  if (property.$ref === quantityType) {
+    try {
+      return canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
+    } catch (error) {
+      if (error instanceof QuantityError) throw new DecodeError(error.message);
+      throw error;
+    }
+  }
   if (schema.oneOf) {
     const allowed = schema.oneOf.some(
       ({ type }) => type === typeof value || (type === "integer" && Number.isInteger(value)),

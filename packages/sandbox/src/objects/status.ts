@@ -168,6 +168,11 @@ export const field = {
     message: `Unsupported value: ${shown(value)}: supported values: ${supported.map(quote).join(", ")}`,
     field: path,
   }),
+  notFound: (path: string, value: unknown): FieldError => ({
+    reason: "FieldValueNotFound",
+    message: `Not found: ${shown(value)}`,
+    field: path,
+  }),
   duplicate: (path: string, value: unknown): FieldError => ({
     reason: "FieldValueDuplicate",
     message: `Duplicate value: ${shown(value)}`,
