@@ -26,6 +26,18 @@ export function parseJson(text: string): ParsedJson {
   return { value, duplicates: reader.duplicates, literals: reader.literals };
 }
 
+/**
+ * Where the keys of a document are, by path: how many keys come before it. For a key that occurs more than once, the
+ * last place. Parses the document again, because only a few error messages need this.
+ */
+export function keyPlaces(text: string): Map<string, number> {
+  const places = new Map<string, number>();
+  let count = 0;
+  const reader = new Reader(text, (path) => places.set(path, count++));
+  reader.document();
+  return places;
+}
+
 /** Integers with more digits may not fit into 64 bits. */
 const maxExactDigits = 15;
 
@@ -33,11 +45,13 @@ class Reader {
   readonly duplicates: string[] = [];
   readonly literals = new Map<string, string>();
   readonly #text: string;
+  readonly #onKey: ((path: string) => void) | undefined;
   #position = 0;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, onKey?: (path: string) => void) {
     this.#text = text;
+    this.#onKey = onKey;
   }
 
   document(): unknown {
@@ -85,6 +99,7 @@ class Reader {
       const key = this.#string();
       const child = path === "" ? key : `${path}.${key}`;
       if (Object.hasOwn(object, key)) this.duplicates.push(child);
+      this.#onKey?.(child);
       this.#space();
       if (!this.#take(":")) this.#fail("after object key");
       put(object, key, this.#value(child));
