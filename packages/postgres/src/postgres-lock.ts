@@ -157,7 +157,10 @@ export class PostgresLock implements Lock {
   #report(payload: string, observer: LockObserver): void {
     try {
       const { deleted, uid, revision, lock } = JSON.parse(payload);
-      if (deleted !== undefined) return observer.deleted(BigInt(deleted));
+      if (deleted !== undefined) {
+        observer.deleted(BigInt(deleted));
+        return;
+      }
       const view = viewOfStored(String(uid), BigInt(revision), readStoredLock(lock));
       const judgement = this.#ownWrites.judge(view.record);
       if (judgement === "believe") observer.observed(view);
