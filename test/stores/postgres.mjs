@@ -5,7 +5,7 @@
  */
 import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { schemaSql } from "../../packages/postgres/dist/index.js";
@@ -165,14 +165,13 @@ async function query(url, text, values) {
   }
 }
 
-/** The folder with the newest PostgreSQL, which Debian does not put into PATH. */
+/** The folder of PostgreSQL. Debian does not put it into PATH, and has one for each version. */
 async function findPrograms() {
-  const onPath = await findExecutable("initdb", folders(process.env));
-  if (onPath) return join(onPath, "..");
   const root = "/usr/lib/postgresql";
-  const versions = await readdir(root).catch(() => []);
-  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-  if (newest) return join(root, newest, "bin");
+  const versions = (await readdir(root).catch(() => [])).sort((a, b) => Number(b) - Number(a));
+  const candidates = [...versions.map((version) => join(root, version, "bin")), ...folders(process.env)];
+  const found = await findExecutable("pg_basebackup", candidates);
+  if (found) return dirname(found);
   throw new Error("Cannot find PostgreSQL: install it, on Debian with apt-get install postgresql");
 }
 
