@@ -19,6 +19,7 @@ const layers = [
   "core",
   "kube",
   "election",
+  "postgres",
   "traffic",
   "supervisor",
   "status",
@@ -33,7 +34,7 @@ const layers = [
 const mostLines = 350;
 
 /** Where a test belongs, by its layer. */
-const testLayers = ["conformance", "processes", "chaos", "kube", "repository"];
+const testLayers = ["conformance", "stores", "processes", "chaos", "kube", "repository"];
 
 const packages = readdirSync(join(root, "packages"));
 
