@@ -20,6 +20,7 @@ const layers = [
   "kube",
   "election",
   "postgres",
+  "etcd",
   "traffic",
   "supervisor",
   "status",
