@@ -6,10 +6,13 @@ export { checkLockOptions } from "./locks/object-lock.ts";
 export { formatTransfer, orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export { UnreadableRecord } from "./locks/record-fields.ts";
 export {
+  type AnnotationChanges,
+  type OperableLock,
   readStoredLock,
   type StoredLock,
   viewOfStored,
   withAcceptedTransfer,
+  withAnnotations,
   withRecord,
 } from "./locks/stored-lock.ts";
 export { serveCandidate } from "./worker/serve.ts";

@@ -5,14 +5,17 @@
  */
 import { type Clock, type Problem, quote, systemClock, systemRandom } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
-import type { Lock, LockObserver } from "@tenure/election";
+import type { LockObserver } from "@tenure/election";
 import {
+  type AnnotationChanges,
   invalidOptions,
+  type OperableLock,
   readStoredLock,
   type StoredLock,
   UnreadableRecord,
   viewOfStored,
   withAcceptedTransfer,
+  withAnnotations,
   withRecord,
 } from "@tenure/election/internal";
 import { Connection, type ConnectionOptions, type EtcdTls } from "./connection.ts";
@@ -38,10 +41,13 @@ export interface EtcdLockOptions {
 
 export const defaultPrefix = "/tenure/";
 
+/** How many locks a list shows at most. */
+const mostListed = 1_000n;
+
 /** The limit of a request whose caller sets none, and the least limit: the caller gives up before. */
 const leastLimitMs = 10_000;
 
-export class EtcdLock implements Lock {
+export class EtcdLock implements OperableLock {
   readonly description: string;
   readonly #options: EtcdLockOptions;
   readonly #keyText: string;
@@ -94,6 +100,26 @@ export class EtcdLock implements Lock {
   async acceptTransfer(over: LockView, signal: AbortSignal, timeoutMs?: number): Promise<Answer> {
     const accepted = withAcceptedTransfer(over);
     return accepted ? this.#write(accepted, over, signal, timeoutMs) : { kind: "conflict" };
+  }
+
+  annotate(over: LockView, changes: AnnotationChanges, signal: AbortSignal): Promise<Answer> {
+    return this.#write(withAnnotations(over, changes), over, signal, undefined);
+  }
+
+  async list(signal: AbortSignal): Promise<ReadonlyMap<string, LockView>> {
+    const prefix = Buffer.from(this.#options.prefix ?? defaultPrefix);
+    const request = { key: prefix, rangeEnd: endOfPrefix(prefix), limit: mostListed };
+    try {
+      const { header, kvs } = await this.#connection.call(range, request, signal, leastLimitMs);
+      const named = kvs.map(
+        (kv) =>
+          [Buffer.from(kv.key).subarray(prefix.length).toString(), viewOf(header.clusterId, kv)] as const,
+      );
+      return new Map(named);
+    } catch (error) {
+      const place = { ...this.#place(), key: `--prefix=true ${prefix}` };
+      throw new Error(failureFromError(error, "list the locks", place).message, { cause: error });
+    }
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {
@@ -170,6 +196,13 @@ function viewOf(clusterId: bigint, { createRevision, modRevision, value }: KeyVa
   return viewOfStored(uid, modRevision, readStoredLock(parse(value)));
 }
 
+/** The first key that does not begin with the prefix. The prefix has only printable characters, so its last byte can grow. */
+function endOfPrefix(prefix: Buffer): Buffer {
+  const end = Buffer.from(prefix);
+  end[end.length - 1] = (end.at(-1) ?? 0) + 1;
+  return end;
+}
+
 function parse(value: Uint8Array): unknown {
   const text = Buffer.from(value).toString("utf8");
   try {
@@ -202,7 +235,7 @@ export function checkEtcdLockOptions(options: EtcdLockOptions): readonly Problem
       value: quote(name),
     });
   }
-  if (typeof prefix !== "string" || /\p{Cc}/u.test(prefix))
+  if (typeof prefix !== "string" || prefix === "" || /\p{Cc}/u.test(prefix))
     problems.push({ field: "prefix", rule: "must be a text of printable characters", value: quote(prefix) });
   if (password !== undefined && username === undefined)
     problems.push({ field: "password", rule: "needs {username}" });

@@ -8,13 +8,16 @@
  */
 import { type Clock, type Problem, quote, systemClock, systemRandom } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
-import type { Lock, LockObserver } from "@tenure/election";
+import type { LockObserver } from "@tenure/election";
 import {
+  type AnnotationChanges,
   invalidOptions,
+  type OperableLock,
   readStoredLock,
   type StoredLock,
   viewOfStored,
   withAcceptedTransfer,
+  withAnnotations,
   withRecord,
 } from "@tenure/election/internal";
 import { Connection } from "./connection.ts";
@@ -50,7 +53,7 @@ interface Parts {
   readonly random: () => number;
 }
 
-export class PostgresLock implements Lock {
+export class PostgresLock implements OperableLock {
   readonly description: string;
   readonly #options: PostgresLockOptions;
   readonly #statements: Statements;
@@ -103,6 +106,29 @@ export class PostgresLock implements Lock {
   async acceptTransfer(over: LockView, signal: AbortSignal): Promise<Answer> {
     const accepted = withAcceptedTransfer(over);
     return accepted ? this.#write(accepted, over, signal) : { kind: "conflict" };
+  }
+
+  annotate(over: LockView, changes: AnnotationChanges, signal: AbortSignal): Promise<Answer> {
+    return this.#write(withAnnotations(over, changes), over, signal);
+  }
+
+  async list(signal: AbortSignal): Promise<ReadonlyMap<string, LockView>> {
+    try {
+      const rows = await this.#connection.query(this.#statements.list, [], signal);
+      return new Map(rows.map((row) => [String(row.name), viewOf(row)]));
+    } catch (error) {
+      throw new Error(failureFromError(error, "list the locks", this.#place()).message, { cause: error });
+    }
+  }
+
+  async hints(signal: AbortSignal): Promise<readonly string[]> {
+    const [row] = await this.#connection.query(this.#statements.replication, [], signal);
+    return row?.standbys !== "0" && row?.synchronous === ""
+      ? [
+          "the server has a standby, but commits do not wait for it: a failover can lose an acquired lock, and then two " +
+            "candidates lead; set synchronous_standby_names",
+        ]
+      : [];
   }
 
   watch(observer: LockObserver, signal: AbortSignal): void {

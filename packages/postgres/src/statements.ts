@@ -10,6 +10,9 @@ export interface Statements {
   readonly update: string;
   /** Makes a lock of a new row. */
   readonly create: string;
+  readonly list: string;
+  /** How many standbys there are, and which of them a commit waits for. */
+  readonly replication: string;
   /** The name of the channel on which changes of this lock are announced. */
   readonly channel: string;
 }
@@ -29,6 +32,10 @@ export function statementsFor(table: string): Statements {
       `UPDATE ${table} SET record = $2, annotations = $3 ` +
       `WHERE name = $1 AND uid = $4 AND revision = $5 RETURNING ${columns}`,
     create: `UPDATE ${table} SET record = $2 WHERE name = $1 AND revision = 0 RETURNING ${columns}`,
+    list: `SELECT name, ${columns} FROM ${table} WHERE revision > 0 ORDER BY name LIMIT 1000`,
+    replication:
+      "SELECT (SELECT count(*) FROM pg_stat_replication)::text AS standbys, " +
+      "current_setting('synchronous_standby_names') AS synchronous",
     channel: `SELECT 'tenure_' || md5('${table}'::regclass::oid::text || '/' || $1) AS channel`,
   };
 }

@@ -1,7 +1,13 @@
 import type { LeaderRecord } from "@tenure/core";
 import { describe, expect, it } from "vitest";
 import { UnreadableRecord } from "./record-fields.ts";
-import { readStoredLock, viewOfStored, withAcceptedTransfer, withRecord } from "./stored-lock.ts";
+import {
+  readStoredLock,
+  viewOfStored,
+  withAcceptedTransfer,
+  withAnnotations,
+  withRecord,
+} from "./stored-lock.ts";
 
 const record: LeaderRecord = {
   holderIdentity: "a",
@@ -47,6 +53,15 @@ describe("a stored lock", () => {
       annotations: { note: "keep", "tenure.dev/transfer": "3/b", "tenure.dev/transfer-accepted": "3/b" },
     });
     expect(withAcceptedTransfer(viewOfStored("u", 7n, readStoredLock({ record })))).toBeUndefined();
+  });
+
+  it("changes and removes annotations, and nothing else", () => {
+    const stored = readStoredLock({ record, annotations: { a: "1", b: "2", c: "3" }, theirs: 1 });
+    expect(withAnnotations(viewOfStored("u", 7n, stored), { a: "4", b: null, d: null })).toEqual({
+      record,
+      annotations: { a: "4", c: "3" },
+      theirs: 1,
+    });
   });
 
   it("ignores annotations that are not texts, and keeps them", () => {
