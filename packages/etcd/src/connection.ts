@@ -56,6 +56,7 @@ export class Connection {
   readonly #clock: Clock;
   #client: Client | undefined;
   #member = 0;
+  #inFlight = 0;
   #token: string | undefined;
 
   constructor(options: ConnectionOptions, clock: Clock) {
@@ -68,6 +69,20 @@ export class Connection {
 
   /** Calls a procedure. Tries each member once if it is unavailable. Rejects if the signal aborts. */
   async call<Request, Response>(
+    procedure: Procedure<Request, Response>,
+    request: Request,
+    signal: AbortSignal,
+    limitMs: number,
+  ): Promise<Response> {
+    this.#inFlight += 1;
+    try {
+      return await this.#call(procedure, request, signal, limitMs);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async #call<Request, Response>(
     procedure: Procedure<Request, Response>,
     request: Request,
     signal: AbortSignal,
@@ -112,6 +127,11 @@ export class Connection {
   close(): void {
     this.#client?.close();
     this.#client = undefined;
+  }
+
+  /** Closes the connection unless a call uses it: the lock of a run that ended may already serve the next run. */
+  closeIfIdle(): void {
+    if (this.#inFlight === 0) this.close();
   }
 
   async #metadata(signal: AbortSignal, limitMs: number): Promise<Metadata> {

@@ -141,7 +141,7 @@ export class EtcdLock implements OperableLock {
       onDown: (error: unknown) => observer.down(failureFromError(error, action, this.#place())),
     };
     // The candidate has stopped then.
-    watchKey(parts, signal).finally(() => this.#connection.close());
+    watchKey(parts, signal).finally(() => this.#connection.closeIfIdle());
   }
 
   async #write(

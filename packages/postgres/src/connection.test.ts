@@ -29,6 +29,21 @@ it("opens a new session after a failed query and after the server closed the las
   expect(opened).toHaveLength(3);
 });
 
+it("closes an idle session, but not under a query", async () => {
+  const { open, opened } = fakeServers({ a: (text) => (text === "slow" ? "hang" : []) });
+  const connection = new Connection(["a"], open);
+  const limit = new AbortController();
+  const slow = connection.query("slow", [], limit.signal);
+  await expect.poll(() => opened.length).toBe(1);
+  connection.closeIfIdle();
+  expect(opened[0]?.session.isClosed).toBe(false);
+  limit.abort();
+  await expect(slow).rejects.toThrow("aborted");
+  await connection.query("x", [], signal);
+  connection.closeIfIdle();
+  expect(opened[1]?.session.isClosed).toBe(true);
+});
+
 it("reports why a server failed rather than that another one is a standby", async () => {
   const { open } = fakeServers({ a: standby, b: refused });
   await expect(new Connection(["a", "b"], open).query("x", [], signal)).rejects.toThrow("refused");

@@ -13,6 +13,7 @@ export class Connection {
   #role: string | undefined;
   /** The server to try first: the one that worked last. */
   #preferred = 0;
+  #inFlight = 0;
 
   constructor(urls: readonly string[], open: OpenSession) {
     this.#urls = urls;
@@ -24,12 +25,17 @@ export class Connection {
   }
 
   async query(text: string, values: readonly unknown[], signal: AbortSignal): Promise<readonly Row[]> {
-    const session = await this.session(signal);
+    this.#inFlight += 1;
     try {
-      return await session.query(text, values, signal);
-    } catch (error) {
-      this.#drop(session);
-      throw error;
+      const session = await this.session(signal);
+      try {
+        return await session.query(text, values, signal);
+      } catch (error) {
+        this.#drop(session);
+        throw error;
+      }
+    } finally {
+      this.#inFlight -= 1;
     }
   }
 
@@ -41,6 +47,11 @@ export class Connection {
 
   close(): void {
     if (this.#session) this.#drop(this.#session);
+  }
+
+  /** Closes the session unless a query uses it: the lock of a run that ended may already serve the next run. */
+  closeIfIdle(): void {
+    if (this.#inFlight === 0) this.close();
   }
 
   /** The open session, or a new one to the first server that accepts writes. */

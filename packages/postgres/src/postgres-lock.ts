@@ -149,7 +149,7 @@ export class PostgresLock implements OperableLock {
     };
     listen(parts, signal).finally(() => {
       // The candidate has stopped. The server need not keep a connection for it.
-      this.#connection.close();
+      this.#connection.closeIfIdle();
     });
   }
 

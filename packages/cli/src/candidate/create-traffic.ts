@@ -39,7 +39,8 @@ export interface Traffic {
 
 export interface TrafficParts {
   readonly flags: TrafficFlags;
-  readonly connection: Pick<Connection, "client" | "namespace">;
+  /** Undefined if no gate needs Kubernetes. */
+  readonly connection: Pick<Connection, "client" | "namespace"> | undefined;
   readonly platform: Platform;
   /** The name of the election. */
   readonly election: string;
@@ -130,13 +131,14 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
 }
 
 function createGates({ flags, connection, platform, election, identity, onError }: TrafficParts): Gate[] {
+  const gates: Gate[] = [];
+  if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
+  if (!connection) return gates;
   const { client } = connection;
   // The namespace of the pod, which may differ from that of the lock.
   const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
   const pod = platform.env("POD_NAME") || identity;
   const common = { client, namespace, pod, election, onError };
-  const gates: Gate[] = [];
-  if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
   if (flags.label) gates.push(podLabel(common));
   if (flags.service !== undefined) {
     const { service, endpointSlice: name, port } = flags;

@@ -5,6 +5,7 @@
 import { systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
+import { connectCandidate, withIdentity } from "../../candidate/connect-candidate.ts";
 import {
   createElection,
   electionProblems,
@@ -15,7 +16,6 @@ import { createTraffic, statusSourceOf, trafficProblems } from "../../candidate/
 import { failureOf } from "../../candidate/failure.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
 import { isShutdown } from "../../candidate/shutdown.ts";
-import { connect } from "../../cluster/connect.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
 import { connectionProblems } from "../../settings/connection-options.ts";
@@ -66,9 +66,11 @@ export async function runCommand(
 }
 
 async function check(typed: readonly string[], declared: Command, platform: Platform): Promise<Setup> {
-  const { flags, problems, nameOf } = await readSettings<RunFlags>(declared, platform);
+  const { flags: given, problems, nameOf } = await readSettings<RunFlags>(declared, platform);
+  const flags = withIdentity(given, platform);
   const command = typed.length > 0 ? typed : (flags.command ?? []);
-  problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
+  problems.push(...electionProblems(flags, platform, nameOf));
+  problems.push(...connectionProblems(flags), ...logProblems(flags));
   problems.push(...trafficProblems(flags, platform, { hasChild: true }));
   const child = childOptions(flags, platform, problems);
   if (command.length === 0) {
@@ -87,26 +89,28 @@ async function supervise(
   log: Log,
 ): Promise<number> {
   const onWait = (message: string) => log.warn(message, { event: "waiting" });
-  const connection = await connect(flags, platform, { signal: signals.shutdown, onWait });
+  const { lock, electionName, cluster } = await connectCandidate(flags, platform, {
+    signal: signals.shutdown,
+    onWait,
+  });
   const name = flags.leaseLockName ?? "";
   const onError = (error: Error) => log.warn(error.message, { event: "traffic" });
   const traffic = await createTraffic({
     flags,
-    connection,
+    connection: cluster,
     platform,
     election: name,
     identity: identityFrom(flags, platform) ?? "",
     onError,
   });
   const { gates, metrics } = traffic;
-  const election = createElection(flags, connection, platform, {
+  const election = createElection(flags, lock, platform, {
     onOverrun: "report",
     // The supervisor kills a child that does not stop in time (--stop-timeout).
     stopTimeout: false,
     clock: { ...systemClock, jumpCheckMs },
     ...(metrics && { metrics }),
   });
-  const electionName = `${connection.namespace}/${name}`;
   const [program = "", ...args] = command;
   const supervisor = new Supervisor({ ...child, election, electionName, command: program, args, gates });
   const stops = [
@@ -133,6 +137,6 @@ async function supervise(
   } finally {
     for (const stop of stops) stop();
     await server?.close();
-    connection.client.close();
+    cluster?.client.close();
   }
 }
