@@ -39,7 +39,7 @@ export interface EtcdLockOptions {
   readonly tls?: EtcdTls;
 }
 
-export const defaultPrefix = "/tenure/";
+const defaultPrefix = "/tenure/";
 
 /** How many locks a list shows at most. */
 const mostListed = 1_000n;
@@ -225,7 +225,7 @@ function connectionOptions({ endpoints, username, password, tls }: EtcdLockOptio
 }
 
 /** Every problem with the options of an EtcdLock. */
-export function checkEtcdLockOptions(options: EtcdLockOptions): readonly Problem[] {
+function checkEtcdLockOptions(options: EtcdLockOptions): readonly Problem[] {
   const { name, endpoints, prefix = defaultPrefix, username, password, tls } = options;
   const problems = endpointProblems(endpoints);
   if (typeof name !== "string" || !/^[^\p{Cc}]{1,253}$/u.test(name)) {

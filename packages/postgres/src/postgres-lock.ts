@@ -216,7 +216,7 @@ export class PostgresLock implements OperableLock {
 }
 
 /** Every problem with the options of a PostgresLock. */
-export function checkPostgresLockOptions(options: PostgresLockOptions): readonly Problem[] {
+function checkPostgresLockOptions(options: PostgresLockOptions): readonly Problem[] {
   const { name, url, listenUrl, table = defaultTable } = options;
   const isName = typeof name === "string" && /^[^\p{Cc}]{1,253}$/u.test(name);
   return [

@@ -3,9 +3,9 @@
  * is generated. Integers are bigint: a revision can be larger than a JavaScript number holds.
  */
 
-export type FieldType = "bytes" | "string" | "integer" | "boolean" | Message;
+type FieldType = "bytes" | "string" | "integer" | "boolean" | Message;
 
-export interface Field {
+interface Field {
   readonly id: number;
   readonly type: FieldType;
   readonly repeated?: boolean;
