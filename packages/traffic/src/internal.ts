@@ -3,4 +3,5 @@ export { GateGroup } from "./gate-group.ts";
 export { defaultSliceName } from "./gates/endpoint-slice.ts";
 export { defaultConfigMapKey } from "./gates/leader-config-map.ts";
 export { defaultReadyFile } from "./gates/ready-file.ts";
-export { electionLabel, electionLabelValue, roleLabel } from "./names.ts";
+export { electionLabel, electionLabelValue, podLabelKeys, roleLabel } from "./names.ts";
+export { takeOverEachTerm } from "./take-over.ts";

@@ -16,7 +16,7 @@ import {
 } from "../../../packages/cli/src/commands/manifests/options.ts";
 import { connectForLocks, type LockTarget } from "../../conformance/locks-target.ts";
 import type { Body } from "../../conformance/target.ts";
-import { byName, collectionOf, known } from "./resources.ts";
+import { byName, collectionOf } from "./resources.ts";
 
 const chart = fileURLToPath(new URL("../../../deploy/helm/tenure", import.meta.url));
 const helm = process.env.TENURE_HELM ?? "helm";
@@ -56,7 +56,7 @@ describe.skipIf(!hasHelm)("the Helm chart", () => {
       const values = { ...base, ...options, port: 3000, namespace };
       const rendered = await template(values);
       expect(byName(rendered)).toEqual(byName(objectsFor({ name: "billing", ...values })));
-      for (const object of known(rendered, to.target.isSandbox)) {
+      for (const object of rendered) {
         const path = `${collectionOf(object)}?dryRun=All&fieldValidation=Strict`;
         const { status, body } = await to.target.request("POST", path, object);
         expect({ kind: object.kind, status, body }).toMatchObject({ status: 201 });
@@ -72,6 +72,9 @@ describe.skipIf(!hasHelm)("the Helm chart", () => {
     { mode: "library" as const, command: [] },
     { mode: "sidecar" as const, command: [], tenureImage: "registry.example/tenure:2" },
     { traffic: "ready-file" as const, port: 80, maxUnavailable: "100%" },
+    { traffic: "label" as const, port: 80, admissionPolicy: true },
+    { networkPolicy: true },
+    { networkPolicy: true, scrapeNamespace: "monitoring", port: 80, statusPort: 9000 },
   ])("accepts the same options: %o", async (options) => {
     const values = { ...base, ...options };
     const rendered = await template(values);
@@ -82,6 +85,8 @@ describe.skipIf(!hasHelm)("the Helm chart", () => {
     [{ command: [] }, "mode run needs command"],
     [{ traffic: "label" }, "traffic label needs port"],
     [{ port: 8081 }, "must differ"],
+    [{ traffic: "none", admissionPolicy: true }, "admissionPolicy needs traffic label"],
+    [{ scrapeNamespace: "x" }, "scrapeNamespace needs networkPolicy"],
     [{ gracePeriod: 27 }, "27 < 25 + 5"],
     [{ image: "" }, "image"],
     [{ traffic: "dns" }, "traffic"],

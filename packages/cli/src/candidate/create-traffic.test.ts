@@ -68,7 +68,7 @@ describe("the problems of the flags", () => {
       "--port requires --service",
       "--address requires --service",
       '--port must be a port, or name=port,name=port, but is "0"',
-      '--status-ready must be one of always, leader, child-ready, but is "soon"',
+      '--status-ready must be one of always, elected, leader, child-ready, but is "soon"',
       "--status-ready requires --status",
       "--status-token-file requires --status",
     ]);

@@ -17,15 +17,18 @@ import {
   type Gate,
   type GivenPorts,
   leaderConfigMap,
+  type PodLabelOptions,
   podLabel,
   prepareGates,
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
+import { takeOverEachTerm } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import type { TrafficFlags } from "../settings/traffic-options.ts";
+import { countFailures, type GateFailure } from "./count-gate-failures.ts";
 
 export interface Traffic {
   readonly gates: readonly Gate[];
@@ -33,6 +36,8 @@ export interface Traffic {
   readonly metrics?: PrometheusMetrics;
   /** Takes this replica out of traffic before the election starts. Rejects if a gate cannot work. */
   prepare(): Promise<void>;
+  /** Takes a dead leader out of traffic while the work of a new term is starting. The returned function stops that. */
+  takeOver(election: Pick<Election, "on">): () => void;
   /** Starts the status server, if --status is given. */
   serve(source: StatusSource): Promise<StatusServer | undefined>;
 }
@@ -49,6 +54,8 @@ export interface TrafficParts {
   readonly onError: (error: Error) => void;
 }
 
+type GateOptions = PodLabelOptions & { readonly onError: (error: Error) => void };
+
 /** What the status server shows about an election with a supervised child. */
 export function statusSourceOf(
   election: Election,
@@ -58,6 +65,7 @@ export function statusSourceOf(
     election,
     phase: () => supervisor.phase,
     child: () => supervisor.status().child,
+    supervisor,
     stepDown: () => supervisor.stepDown(),
     onChange: (listener) => {
       const stops = [supervisor.on("phase", listener), supervisor.on("child", listener)];
@@ -106,12 +114,13 @@ export function trafficProblems(
 
 export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   const { flags, election } = parts;
-  const gates = asUsageError(() => createGates(parts));
   const { status } = flags;
   const metrics = status === undefined ? undefined : await PrometheusMetrics.create({ name: election });
+  const gates = asUsageError(() => createGates(parts, (gate, action) => metrics?.gateFailed(gate, action)));
   return {
     gates,
     ...(metrics && { metrics }),
+    takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
     prepare: () => asFailure(() => prepareGates(gates)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;
@@ -130,21 +139,33 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   };
 }
 
-function createGates({ flags, connection, platform, election, identity, onError }: TrafficParts): Gate[] {
+function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
+  const { flags, connection, platform, election, identity } = parts;
   const gates: Gate[] = [];
-  if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
+  const add = (kind: string, create: (onError: (error: Error) => void) => Gate) => {
+    const onError = (error: Error) => {
+      if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
+      parts.onError(error);
+    };
+    gates.push(countFailures(create(onError), kind, onFailure));
+  };
+  if (flags.readyFile !== undefined) {
+    const { readyFile: path } = flags;
+    add("ready-file", (onError) => readyFile({ path, onError }));
+  }
   if (!connection) return gates;
   const { client } = connection;
   // The namespace of the pod, which may differ from that of the lock.
   const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
   const pod = platform.env("POD_NAME") || identity;
-  const common = { client, namespace, pod, election, onError };
-  if (flags.label) gates.push(podLabel(common));
+  const addInCluster = (kind: string, create: (common: GateOptions) => Gate) =>
+    add(kind, (onError) => create({ client, namespace, pod, election, onError }));
+  if (flags.label) addInCluster("label", podLabel);
   if (flags.service !== undefined) {
     const { service, endpointSlice: name, port } = flags;
     const ports = port === undefined ? undefined : parsePorts(port);
     const [nodeName, podUid] = [platform.env("NODE_NAME"), platform.env("POD_UID")];
-    gates.push(
+    addInCluster("endpointslice", (common) =>
       endpointSlice({
         ...common,
         service,
@@ -158,7 +179,9 @@ function createGates({ flags, connection, platform, election, identity, onError 
   }
   if (flags.leaderConfigmap !== undefined) {
     const [name = "", key] = flags.leaderConfigmap.split("/", 2);
-    gates.push(leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
+    addInCluster("configmap", (common) =>
+      leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }),
+    );
   }
   return gates;
 }

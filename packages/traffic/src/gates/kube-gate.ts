@@ -27,6 +27,8 @@ export type Call = <T>(request: Omit<KubeRequest, "timeoutMs" | "signal">) => Pr
 /** What a gate does to objects in the cluster. Each method is one attempt: it reads, decides and writes. Retries repeat all of it. */
 export interface GateBackend {
   prepare(call: Call): Promise<void>;
+  /** Takes a leader of an earlier term out of traffic. Writes nothing if there is none. */
+  takeOver(call: Call, term: GateTerm): Promise<void>;
   open(call: Call, term: GateTerm): Promise<void>;
   /** Restores what somebody changed. Resolves with a description of that change, if there was one. */
   check(call: Call, term: GateTerm): Promise<string | undefined>;
@@ -77,6 +79,8 @@ export class KubeGate implements Gate {
   #isPrepared = false;
   #session: Session | undefined;
   #closing: Promise<void> | undefined;
+  /** The takeover in progress. Never rejects. */
+  #takingOver: { readonly session: Session; readonly done: Promise<void> } | undefined;
   #lastCheckError: string | undefined;
 
   constructor(name: string, backend: GateBackend, options: KubeGateOptions) {
@@ -90,15 +94,33 @@ export class KubeGate implements Gate {
     await this.#prepare();
   }
 
+  async takeOver(term: GateTerm): Promise<void> {
+    await this.#closing?.catch(() => {});
+    // Before `prepare` it is not known whether the gate can work at all, and `open` does the same.
+    if (!this.#isPrepared || this.#takingOver || this.#session?.term.token === term.token) return;
+    const session = newSession(term);
+    const { signal } = session.closing;
+    const deadlineMs = this.#after(this.#options.openTimeoutMs ?? defaultOpenTimeoutMs);
+    const acting = this.#retry({ deadlineMs, signal, session }, (call) => this.#backend.takeOver(call, term));
+    const done = acting.then(
+      () => {},
+      () => {},
+    );
+    this.#takingOver = { session, done };
+    try {
+      await acting;
+    } catch (error) {
+      // It was interrupted by `open`, which does the same, or by `close`.
+      if (!signal.aborted) throw this.#cannotOpen(error);
+    } finally {
+      this.#takingOver = undefined;
+    }
+  }
+
   async open(term: GateTerm): Promise<void> {
     await this.#closing?.catch(() => {});
-    const session: Session = {
-      term,
-      closing: new AbortController(),
-      isOpen: false,
-      hasWritten: false,
-      busy: undefined,
-    };
+    await this.#endTakeOver();
+    const session = newSession(term);
     this.#session = session;
     const { signal } = session.closing;
     const opening = (async () => {
@@ -173,7 +195,13 @@ export class KubeGate implements Gate {
     }
   }
 
+  async #endTakeOver(): Promise<void> {
+    this.#takingOver?.session.closing.abort();
+    await this.#takingOver?.done;
+  }
+
   async #close(): Promise<void> {
+    await this.#endTakeOver();
     const session = this.#session;
     if (!session) return;
     session.isOpen = false;
@@ -235,4 +263,8 @@ export class KubeGate implements Gate {
   #report(error: Error): void {
     (this.#options.onError ?? warn)(error);
   }
+}
+
+function newSession(term: GateTerm): Session {
+  return { term, closing: new AbortController(), isOpen: false, hasWritten: false, busy: undefined };
 }
