@@ -42,6 +42,7 @@ const channelOptions = {
   "grpc.keepalive_timeout_ms": 5_000,
   "grpc.use_local_subchannel_pool": 1,
   "grpc.enable_retries": 0,
+  "grpc.max_receive_message_length": -1,
   "grpc.initial_reconnect_backoff_ms": 200,
   "grpc.max_reconnect_backoff_ms": 2_000,
 };
@@ -67,16 +68,20 @@ export class Connection {
     this.#clock = clock;
   }
 
-  /** Calls a procedure. Tries each member once if it is unavailable. Rejects if the signal aborts. */
+  /**
+   * Calls a procedure. Tries each member once if it is unavailable. Rejects if the signal aborts.
+   * @param isRepeatable false if the caller must learn that the request may have been performed
+   */
   async call<Request, Response>(
     procedure: Procedure<Request, Response>,
     request: Request,
     signal: AbortSignal,
     limitMs: number,
+    isRepeatable = true,
   ): Promise<Response> {
     this.#inFlight += 1;
     try {
-      return await this.#call(procedure, request, signal, limitMs);
+      return await this.#call(procedure, request, signal, limitMs, isRepeatable);
     } finally {
       this.#inFlight -= 1;
     }
@@ -87,6 +92,7 @@ export class Connection {
     request: Request,
     signal: AbortSignal,
     limitMs: number,
+    isRepeatable: boolean,
   ): Promise<Response> {
     let hasNewToken = false;
     for (let attempt = 1; ; attempt++) {
@@ -99,6 +105,8 @@ export class Connection {
           this.#token = undefined;
           hasNewToken = true;
         } else if (grpcCode(error) !== status.UNAVAILABLE || attempt >= this.#addresses.length) throw error;
+        // Only a request that was never sent may be repeated then.
+        else if (!isRepeatable && !/^No connection established/.test(detailsOf(error))) throw error;
       }
     }
   }

@@ -17,11 +17,14 @@ const rangeRequest: Message = {
   key: { id: 1, type: "bytes" },
   rangeEnd: { id: 2, type: "bytes" },
   limit: { id: 3, type: "integer" },
+  revision: { id: 4, type: "integer" },
+  countOnly: { id: 9, type: "boolean" },
 };
 
 const rangeResponse: Message = {
   header: { id: 1, type: header },
   kvs: { id: 2, type: keyValue, repeated: true },
+  more: { id: 3, type: "boolean" },
 };
 
 const putRequest: Message = { key: { id: 1, type: "bytes" }, value: { id: 2, type: "bytes" } };
@@ -29,6 +32,7 @@ const putRequest: Message = { key: { id: 1, type: "bytes" }, value: { id: 2, typ
 const requestOp: Message = {
   range: { id: 1, type: rangeRequest },
   put: { id: 2, type: putRequest },
+  delete: { id: 3, type: { key: { id: 1, type: "bytes" } } },
 };
 
 /** The result EQUAL is 0 and need not be sent. */
@@ -44,6 +48,7 @@ export const compareModRevision = 2n;
 const txnRequest: Message = {
   compare: { id: 1, type: compare, repeated: true },
   success: { id: 2, type: requestOp, repeated: true },
+  failure: { id: 3, type: requestOp, repeated: true },
 };
 
 const txnResponse: Message = {
@@ -55,14 +60,22 @@ const txnResponse: Message = {
 const watchRequest: Message = {
   create: {
     id: 1,
-    type: { key: { id: 1, type: "bytes" }, rangeEnd: { id: 2, type: "bytes" } },
+    type: {
+      key: { id: 1, type: "bytes" },
+      rangeEnd: { id: 2, type: "bytes" },
+      startRevision: { id: 3, type: "integer" },
+      progressNotify: { id: 4, type: "boolean" },
+    },
   },
+  /** Asks for the revision up to which all events have been sent. */
+  progress: { id: 3, type: {} },
 };
 
 const watchResponse: Message = {
   header: { id: 1, type: header },
   created: { id: 3, type: "boolean" },
   canceled: { id: 4, type: "boolean" },
+  compactRevision: { id: 5, type: "integer" },
   cancelReason: { id: 6, type: "string" },
   events: {
     id: 11,
@@ -95,16 +108,26 @@ export interface RangeRequest {
   readonly key: Uint8Array;
   readonly rangeEnd?: Uint8Array;
   readonly limit?: bigint;
+  readonly revision?: bigint;
+  readonly countOnly?: boolean;
 }
 
 export interface RangeResponse {
   readonly header: Header;
   readonly kvs: readonly KeyValue[];
+  readonly more: boolean;
+}
+
+interface RequestOp {
+  readonly range?: RangeRequest;
+  readonly put?: { readonly key: Uint8Array; readonly value: Uint8Array };
+  readonly delete?: { readonly key: Uint8Array };
 }
 
 export interface TxnRequest {
   readonly compare: readonly { target: bigint; key: Uint8Array; modRevision: bigint }[];
-  readonly success: readonly { range?: RangeRequest; put?: { key: Uint8Array; value: Uint8Array } }[];
+  readonly success: readonly RequestOp[];
+  readonly failure?: readonly RequestOp[];
 }
 
 export interface TxnResponse {
@@ -114,13 +137,21 @@ export interface TxnResponse {
 }
 
 interface WatchRequest {
-  readonly create: RangeRequest;
+  readonly create?: {
+    readonly key: Uint8Array;
+    readonly rangeEnd?: Uint8Array;
+    readonly startRevision?: bigint;
+    readonly progressNotify?: boolean;
+  };
+  readonly progress?: object;
 }
 
 export interface WatchResponse {
   readonly header: Header;
   readonly created: boolean;
   readonly canceled: boolean;
+  /** Greater than 0 if the watch cannot start, because older revisions were compacted. */
+  readonly compactRevision: bigint;
   readonly cancelReason: string;
   readonly events: readonly { readonly type: bigint; readonly kv: KeyValue }[];
 }
