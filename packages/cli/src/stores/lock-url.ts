@@ -47,19 +47,29 @@ export function lockUrlProblems(flags: LockUrlFlags, nameOf: (field: string) => 
     ["lock", lock],
     ["lockListen", lockListen],
   ] as const) {
-    if (!isLockUrl(url)) continue;
-    const { password } = parts(url);
-    if (password !== undefined && nameOf(field).startsWith("--")) {
-      problems.push({
-        field,
-        rule: "must not contain a password, because every user of the machine can read the command line",
-        fix: `set TENURE_${field === "lock" ? "LOCK" : "LOCK_LISTEN"} to the URL, or use PGPASSWORD, PGPASSFILE or ETCD_PASSWORD`,
-      });
-    }
+    if (isLockUrl(url)) problems.push(...urlProblems(field, url, nameOf));
   }
   if (lockListen !== undefined && !/^postgres/i.test(lock ?? ""))
     problems.push({ field: "lockListen", rule: "needs a postgres:// URL in {lock}" });
-  if (isLockUrl(lock)) problems.push(...parameterProblems(lock));
+  return problems;
+}
+
+const variables = { lock: "TENURE_LOCK", lockListen: "TENURE_LOCK_LISTEN", store: "TENURE_STORE" };
+
+/** The problems of the URL of one flag. */
+export function urlProblems(
+  field: keyof typeof variables,
+  url: string,
+  nameOf: (field: string) => string,
+): Problem[] {
+  const problems = parameterProblems(field, url);
+  if (parts(url).password !== undefined && nameOf(field).startsWith("--")) {
+    problems.unshift({
+      field,
+      rule: "must not contain a password, because every user of the machine can read the command line",
+      fix: `set ${variables[field]} to the URL, or use PGPASSWORD, PGPASSFILE or ETCD_PASSWORD`,
+    });
+  }
   return problems;
 }
 
@@ -89,7 +99,7 @@ export function parseLockUrl(text: string): StorePlace {
 const etcdFiles = ["cacert", "cert", "key"];
 
 /** An unknown parameter of etcd would be ignored in silence. PostgreSQL has many, and its driver knows them. */
-function parameterProblems(text: string): Problem[] {
+function parameterProblems(field: string, text: string): Problem[] {
   const { scheme, query, hosts } = parts(text);
   const wrong = scheme.startsWith("etcd")
     ? [...query.keys()].find((name) => !etcdFiles.includes(name))
@@ -99,13 +109,13 @@ function parameterProblems(text: string): Problem[] {
       ? []
       : [
           {
-            field: "lock",
+            field,
             rule: `must be an etcd URL with the parameters ${etcdFiles.join(", ")} only`,
             value: quote(wrong),
           },
         ]),
     ...(scheme.startsWith("etcd") && hosts.some((host) => host === "")
-      ? [{ field: "lock", rule: "must name a host: etcd://HOST:2379" }]
+      ? [{ field, rule: "must name a host: etcd://HOST:2379" }]
       : []),
   ];
 }

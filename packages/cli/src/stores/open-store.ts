@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { ElectionError } from "@tenure/election";
 import type { OperableLock } from "@tenure/election/internal";
+import type { EtcdLockOptions } from "@tenure/etcd";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { isLockUrl, type LockUrlFlags, parseLockUrl, type StorePlace } from "./lock-url.ts";
@@ -38,19 +39,30 @@ async function open(
     });
   }
   const { EtcdLock } = await load(() => import("@tenure/etcd"), "@tenure/etcd");
-  const { endpoints, prefix, files } = place;
+  const { prefix } = place;
+  return new EtcdLock({
+    name,
+    ...(await etcdAccess(place, platform)),
+    ...(prefix !== undefined && { prefix }),
+  });
+}
+
+/** Where etcd is, and how to be admitted. */
+export async function etcdAccess(
+  place: Extract<StorePlace, { store: "etcd" }>,
+  platform: Platform,
+): Promise<Omit<EtcdLockOptions, "name" | "prefix">> {
+  const { endpoints, files } = place;
   const username = place.username ?? (platform.env("ETCD_USERNAME") || undefined);
   const password = place.password ?? (await passwordFrom(platform));
   const [ca, cert, key] = await Promise.all([files.cacert, files.cert, files.key].map(readPem));
   const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-  return new EtcdLock({
-    name,
+  return {
     endpoints,
-    ...(prefix !== undefined && { prefix }),
     ...(username !== undefined && { username }),
     ...(username !== undefined && password !== undefined && { password }),
     ...(Object.keys(tls).length > 0 && { tls }),
-  });
+  };
 }
 
 async function passwordFrom(platform: Platform): Promise<string | undefined> {
@@ -60,7 +72,7 @@ async function passwordFrom(platform: Platform): Promise<string | undefined> {
 }
 
 async function readPem(path: string | undefined): Promise<string | undefined> {
-  return path === undefined ? undefined : read(path, "a file of --lock");
+  return path === undefined ? undefined : read(path, "a file of the URL");
 }
 
 async function read(path: string, what: string): Promise<string> {

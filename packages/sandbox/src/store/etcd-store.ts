@@ -19,6 +19,7 @@ import {
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { ApiError } from "../objects/status.ts";
 import { EtcdWatch } from "./etcd-watch.ts";
+import { Limiter } from "./limiter.ts";
 import { MemoryIndex, type Plan, planCommit, type StoreContent } from "./memory-index.ts";
 import type { Store } from "./store.ts";
 import type { Decide, Page, PageOptions, Stored, StoreEvent } from "./types.ts";
@@ -42,8 +43,9 @@ const prefix = "/registry/";
 /** The first key behind the prefix. */
 const behindPrefix = "/registry0";
 const pageSize = 500n;
-/** As kube-apiserver waits for etcd. */
-const requestMs = 5_000;
+const requestMs = 10_000;
+/** The limit counts from when a request is sent. At the start there are some hundreds at once. */
+const mostInFlight = 32;
 const progressMs = 20;
 /** More conflicts in a row than this are not caused by other writers. */
 const mostConflicts = 100;
@@ -68,6 +70,7 @@ class EtcdStore implements Store {
   readonly #watch: EtcdWatch;
   readonly #watching: Promise<void>;
   readonly #waiting = new Set<() => void>();
+  readonly #limiter = new Limiter(mostInFlight);
 
   constructor(connection: Connection, watchConnection: Connection, content: StoreContent, parts: Parts) {
     this.#connection = connection;
@@ -272,7 +275,7 @@ class EtcdStore implements Store {
 
   async #ask<T>(send: () => Promise<T>): Promise<T> {
     try {
-      return await send();
+      return await this.#limiter.run(send);
     } catch (error) {
       throw timedOut(detailsOf(error));
     }
