@@ -30,7 +30,7 @@ export type StorePlace = PostgresPlace | EtcdPlace;
 
 const schemes = /^(postgres|postgresql|etcd|etcds):\/\//i;
 
-export function isLockUrl(lock: string | undefined): lock is string {
+export function isLockUrl(lock: string | undefined): lock is `${string}://${string}` {
   return lock !== undefined && schemes.test(lock);
 }
 

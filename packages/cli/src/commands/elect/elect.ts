@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { connectCandidate, withIdentity } from "../../candidate/connect-candidate.ts";
 import { createElection, electionProblems, electionWarnings } from "../../candidate/create-election.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
+import { missingRights } from "../../candidate/missing-rights.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
@@ -31,14 +32,18 @@ export async function elect(command: Command, platform: Platform): Promise<void>
 
 async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSignal, log: Log): Promise<void> {
   const onWait = (message: string) => log.warn(message);
-  const { lock, electionName: name } = await connectCandidate(flags, platform, { signal, onWait });
+  const { lock, electionName: name, cluster } = await connectCandidate(flags, platform, { signal, onWait });
   const election = createElection(flags, lock, platform);
   log.info(`${election.identity}: taking part in the election of ${name}`, {
     event: "started",
     identity: election.identity,
     election: name,
   });
-  const stop = logLeader(election, log, { every: flags.logLeaderEvery, clock: platform.backgroundClock });
+  const stop = logLeader(election, log, {
+    every: flags.logLeaderEvery,
+    clock: platform.backgroundClock,
+    missingRights: () => missingRights(flags, cluster),
+  });
   try {
     await election.run((term) => onceAborted(term.signal), { signal });
   } finally {

@@ -17,6 +17,7 @@ import {
 } from "../../candidate/create-election.ts";
 import { createTraffic, trafficProblems } from "../../candidate/create-traffic.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
+import { missingRights } from "../../candidate/missing-rights.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
@@ -83,14 +84,18 @@ async function takePart(
   const source: StatusSource = { election, stepDown: () => election.stepDown() };
   const server = await traffic.serve(source);
   try {
-    await traffic.prepare();
+    await traffic.prepare(signal);
     log.info(`${identity}: taking part in the election of ${electionName}; status at ${server?.address}`, {
       event: "started",
       identity,
       election: electionName,
       status: server?.address,
     });
-    const stop = logLeader(election, log, { every: flags.logLeaderEvery, clock: platform.backgroundClock });
+    const stop = logLeader(election, log, {
+      every: flags.logLeaderEvery,
+      clock: platform.backgroundClock,
+      missingRights: () => missingRights(flags, cluster),
+    });
     const delayMs = parseDuration(flags.handoverDelay) ?? 0;
     const work = async (term: Term, ready: () => Promise<void>) => {
       await ready();
