@@ -101,3 +101,34 @@ test("an Event can be read through both API groups", async () => {
     reason: "LeaderElection",
   });
 });
+
+test.each([
+  ["policy/v1", "poddisruptionbudgets", { shortNames: ["pdb"], kind: "PodDisruptionBudget" }],
+  ["apps/v1", "statefulsets", { shortNames: ["sts"], categories: ["all"] }],
+  ["apps/v1", "statefulsets/scale", { group: "autoscaling", kind: "Scale" }],
+  ["batch/v1", "cronjobs/status", { kind: "CronJob", verbs: ["get", "patch", "update"] }],
+  ["networking.k8s.io/v1", "networkpolicies", { singularName: "networkpolicy", shortNames: ["netpol"] }],
+  ["storage.k8s.io/v1", "storageclasses", { namespaced: false, shortNames: ["sc"] }],
+  ["admissionregistration.k8s.io/v1", "validatingadmissionpolicies", { categories: ["api-extensions"] }],
+  ["certificates.k8s.io/v1", "certificatesigningrequests/approval", { verbs: ["get", "patch", "update"] }],
+  ["resource.k8s.io/v1", "resourceslices", { namespaced: false, kind: "ResourceSlice" }],
+])("%s lists %s", async (groupVersion, name, expected) => {
+  const { body } = await target.request("GET", `/apis/${groupVersion}`);
+  expect(body.resources.find((resource: Body) => resource.name === name)).toMatchObject(expected);
+});
+
+test("OpenAPI v2 describes the types, as JSON and as protobuf", async () => {
+  const { status, body } = await target.request("GET", "/openapi/v2");
+  expect(status).toBe(200);
+  expect(body.swagger).toBe("2.0");
+  const budget = body.definitions["io.k8s.api.policy.v1.PodDisruptionBudget"];
+  expect(budget["x-kubernetes-group-version-kind"]).toEqual([
+    { group: "policy", kind: "PodDisruptionBudget", version: "v1" },
+  ]);
+  expect(budget.properties.spec).toMatchObject({
+    $ref: "#/definitions/io.k8s.api.policy.v1.PodDisruptionBudgetSpec",
+  });
+  const protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+  const { headers } = await target.request("GET", "/openapi/v2", undefined, { accept: protobuf });
+  expect(headers["content-type"]).toBe(protobuf);
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
+  APPLY_PATCH,
   type Body,
   configMap,
   configMapsIn,
@@ -191,4 +192,43 @@ test("the status is written only through the status subresource", async () => {
   expect(spec.body.status.observedGeneration).toBe(1);
   expect(spec.body.spec.replicas).toBe(9);
   expect(spec.body.metadata.generation).toBe(2);
+});
+
+test("a JSON patch reaches own fields only, and a later apply still works", async () => {
+  for (const name of ["hasOwnProperty", "constructor", "__proto__", "toString"]) {
+    const patch = [{ op: "add", path: `/data/${name}/call`, value: null }];
+    const { status } = await target.request("PATCH", path, patch, JSON_PATCH);
+    expect(status, name).toBe(422);
+  }
+  const added = [{ op: "add", path: "/data/constructor", value: "x" }];
+  const { body } = await target.request("PATCH", path, added, JSON_PATCH);
+  expect(body.data).toEqual({ a: "1", b: "2", constructor: "x" });
+  const applied = { apiVersion: "v1", kind: "ConfigMap", data: { applied: "yes" } };
+  const after = await target.request("PATCH", `${path}?fieldManager=m`, applied, APPLY_PATCH);
+  expect(after.status).toBe(200);
+});
+
+test("a JSON patch can use negative indexes, and can replace a field that does not exist", async () => {
+  const patch = [
+    { op: "replace", path: "/data/new", value: "1" },
+    { op: "add", path: "/metadata/finalizers", value: ["example.com/a", "example.com/b"] },
+    { op: "remove", path: "/metadata/finalizers/-1" },
+  ];
+  const { status, body } = await target.request("PATCH", path, patch, JSON_PATCH);
+  expect(status).toBe(200);
+  expect(body.data.new).toBe("1");
+  expect(body.metadata.finalizers).toEqual(["example.com/a"]);
+});
+
+test("a small JSON patch whose copies would fill the memory is rejected", async () => {
+  const value = { x: "x".repeat(1000) };
+  const copies = Array.from({ length: 24 }, (_, index) => ({
+    op: "copy",
+    from: "/metadata/annotations",
+    path: `/metadata/annotations/c${index}`,
+  }));
+  const patch = [{ op: "add", path: "/metadata/annotations", value }, ...copies];
+  const { status, body } = await target.request("PATCH", path, patch, JSON_PATCH);
+  expect(status).toBe(422);
+  expect(body.message).toBe("the server rejected our request due to an error in our request");
 });

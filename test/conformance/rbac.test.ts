@@ -233,6 +233,27 @@ test("users cannot grant permissions that they do not hold", async () => {
   expect((await target.request("POST", roles, same, jim)).status).toBe(201);
 });
 
+test("an administrator can bind a role that does not exist, other users cannot", async () => {
+  const group = "rbac.authorization.k8s.io";
+  const rules = [{ apiGroups: [group], resources: ["rolebindings"], verbs: ["create"] }, leaseRule(["get"])];
+  await grant(rules, [{ kind: "User", name: "jill", apiGroup: group }], { verb: "get" });
+  const bindings = `${RBAC}/namespaces/${namespace}/rolebindings`;
+  for (const [kind, resource] of [
+    ["Role", "roles"],
+    ["ClusterRole", "clusterroles"],
+  ]) {
+    const binding = {
+      metadata: { name: `early-${resource}` },
+      roleRef: { apiGroup: group, kind, name: "not-yet" },
+      subjects: [{ kind: "User", name: "jill", apiGroup: group }],
+    };
+    const { status, body } = await target.request("POST", bindings, binding, { as: "jill" });
+    expect(status).toBe(404);
+    expect(body.message).toBe(`rolebindings.${group} "not-yet" not found`);
+    expect((await target.request("POST", bindings, binding)).status).toBe(201);
+  }
+});
+
 test("roles and bindings are validated", async () => {
   const roles = `${RBAC}/namespaces/${namespace}/roles`;
   const role = await target.request("POST", roles, {

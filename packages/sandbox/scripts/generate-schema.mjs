@@ -15,35 +15,47 @@ if (!release || !kubernetes || !api || !apimachinery) {
 }
 const directory = join(kubernetes, "api/openapi-spec/v3");
 
-const files = [
-  "api__v1",
-  "apis__apps__v1",
-  "apis__authentication.k8s.io__v1",
-  "apis__authorization.k8s.io__v1",
-  "apis__autoscaling__v1",
-  "apis__coordination.k8s.io__v1",
-  "apis__coordination.k8s.io__v1beta1",
-  "apis__discovery.k8s.io__v1",
-  "apis__events.k8s.io__v1",
-  "apis__rbac.authorization.k8s.io__v1",
-];
-const core = "Namespace ConfigMap Secret ServiceAccount Pod Service Endpoints Event Node Binding".split(" ");
+/** The kinds by group and version. A group without a dot and without a domain is in the directory of its own name. */
+const served = {
+  v1: `Namespace ConfigMap Secret ServiceAccount Pod Service Endpoints Event Node Binding PodTemplate
+    ReplicationController ResourceQuota LimitRange PersistentVolume PersistentVolumeClaim`,
+  "admissionregistration.k8s.io/v1": `ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
+    ValidatingWebhookConfiguration MutatingWebhookConfiguration`,
+  "apps/v1": "Deployment ReplicaSet StatefulSet DaemonSet ControllerRevision",
+  "authentication.k8s.io/v1": "TokenRequest TokenReview SelfSubjectReview",
+  "authorization.k8s.io/v1": `SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview
+    LocalSubjectAccessReview`,
+  "autoscaling/v1": "Scale",
+  "autoscaling/v2": "HorizontalPodAutoscaler",
+  "batch/v1": "Job CronJob",
+  "certificates.k8s.io/v1": "CertificateSigningRequest",
+  "coordination.k8s.io/v1": "Lease",
+  "coordination.k8s.io/v1beta1": "LeaseCandidate",
+  "discovery.k8s.io/v1": "EndpointSlice",
+  "events.k8s.io/v1": "Event",
+  "networking.k8s.io/v1": "NetworkPolicy Ingress IngressClass IPAddress ServiceCIDR",
+  "node.k8s.io/v1": "RuntimeClass",
+  "policy/v1": "PodDisruptionBudget Eviction",
+  "rbac.authorization.k8s.io/v1": "Role RoleBinding ClusterRole ClusterRoleBinding",
+  "resource.k8s.io/v1": "ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass",
+  "scheduling.k8s.io/v1": "PriorityClass",
+  "storage.k8s.io/v1": `StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment VolumeAttributesClass`,
+};
+const metaKinds = ["DeleteOptions", "ListMeta", "Status"];
+
+/** admissionregistration.k8s.io/v1 is admissionregistration and v1 in the names of types and directories. */
+const groups = Object.keys(served).map((groupVersion) => {
+  const [version, group = "core"] = groupVersion.split("/").reverse();
+  return { groupVersion, version, group: group.split(".")[0] };
+});
+const files = groups.map(({ groupVersion }) =>
+  groupVersion.includes("/") ? `apis__${groupVersion.replace("/", "__")}` : `api__${groupVersion}`,
+);
 const roots = [
-  ...core.map((kind) => `api.core.v1.${kind}`),
-  ..."Deployment ReplicaSet".split(" ").map((kind) => `api.apps.v1.${kind}`),
-  ..."TokenRequest TokenReview SelfSubjectReview".split(" ").map((kind) => `api.authentication.v1.${kind}`),
-  ..."SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview LocalSubjectAccessReview"
-    .split(" ")
-    .map((kind) => `api.authorization.v1.${kind}`),
-  ..."Role RoleBinding ClusterRole ClusterRoleBinding".split(" ").map((kind) => `api.rbac.v1.${kind}`),
-  "api.autoscaling.v1.Scale",
-  "api.coordination.v1.Lease",
-  "api.coordination.v1beta1.LeaseCandidate",
-  "api.discovery.v1.EndpointSlice",
-  "api.events.v1.Event",
-  "apimachinery.pkg.apis.meta.v1.DeleteOptions",
-  "apimachinery.pkg.apis.meta.v1.ListMeta",
-  "apimachinery.pkg.apis.meta.v1.Status",
+  ...groups.flatMap(({ groupVersion, version, group }) =>
+    served[groupVersion].split(/\s+/).map((kind) => `api.${group}.${version}.${kind}`),
+  ),
+  ...metaKinds.map((kind) => `apimachinery.pkg.apis.meta.v1.${kind}`),
 ].map((name) => `io.k8s.${name}`);
 
 const all = Object.assign(
@@ -95,18 +107,7 @@ function compact(schema, texts, path) {
 // ---- scalars that are pointers in types.go: Kubernetes keeps their empty values, and omits those of other scalars ----
 
 const GO_FILES = [
-  ...[
-    "core",
-    "apps",
-    "authentication",
-    "authorization",
-    "autoscaling",
-    "coordination",
-    "discovery",
-    "events",
-    "rbac",
-  ].map((group) => [`api.${group}.v1`, join(api, group, "v1/types.go")]),
-  ["api.coordination.v1beta1", join(api, "coordination/v1beta1/types.go")],
+  ...groups.map(({ group, version }) => [`api.${group}.${version}`, join(api, group, version, "types.go")]),
   ["apimachinery.pkg.apis.meta.v1", join(apimachinery, "pkg/apis/meta/v1/types.go")],
 ];
 for (const [prefix, file] of GO_FILES) {
@@ -123,19 +124,8 @@ for (const [prefix, file] of GO_FILES) {
 // ---- field numbers, from generated.proto ----
 
 const PROTO_FILES = [
-  ...[
-    "core",
-    "apps",
-    "authentication",
-    "authorization",
-    "autoscaling",
-    "coordination",
-    "discovery",
-    "events",
-    "rbac",
-  ].map((group) => join(api, group, "v1/generated.proto")),
-  join(api, "coordination/v1beta1/generated.proto"),
-  ...["apis/meta/v1", "util/intstr", "api/resource"].map((part) =>
+  ...groups.map(({ group, version }) => join(api, group, version, "generated.proto")),
+  ...["apis/meta/v1", "util/intstr", "api/resource", "runtime"].map((part) =>
     join(apimachinery, "pkg", part, "generated.proto"),
   ),
 ];

@@ -77,6 +77,13 @@ describe.skipIf(!found)(
       expect(image.out).toBe("demo:2");
     });
 
+    test("apply names a kind that no group declares", async () => {
+      const stdin = "apiVersion: example.com/v1\nkind: Unknown\nmetadata: {name: x}\n";
+      const { code, err } = await kubectl("apply -f -", { stdin });
+      expect(code).not.toBe(0);
+      expect(err).toContain('no matches for kind "Unknown" in version "example.com/v1"');
+    });
+
     test("apply rejects an unknown field", async () => {
       const { code, err } = await kubectl("apply -f -", {
         stdin: deploymentManifest.replace("holderIdentity", "holder"),

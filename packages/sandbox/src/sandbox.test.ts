@@ -43,6 +43,36 @@ test("anonymous access needs no token", async () => {
   expect((await send(sandbox, "POST", leasesPath, lease("a"), { token: "" })).status).toBe(201);
 });
 
+test("anonymous access ends with the server that allowed it, even if the data is kept", async () => {
+  const dataDir = await directory();
+  const create = (sandbox: Sandbox, name: string) =>
+    send(sandbox, "POST", leasesPath, lease(name), { token: "" });
+  const open = await start({ anonymous: true, dataDir });
+  expect((await create(open, "a")).status).toBe(201);
+  await open.close();
+  const closed = await start({ dataDir });
+  expect((await create(closed, "b")).status).toBe(403);
+  // The binding that an earlier version stored is removed too.
+  const roleRef = { kind: "ClusterRole", name: "cluster-admin", apiGroup: "rbac.authorization.k8s.io" };
+  const subjects = [{ kind: "Group", name: "system:unauthenticated" }];
+  const binding = { metadata: { name: "tenure:anonymous" }, roleRef, subjects };
+  const path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+  expect((await send(closed, "POST", path, binding)).status).toBe(201);
+  expect((await create(closed, "c")).status).toBe(201);
+  await closed.close();
+  expect((await create(await start({ dataDir }), "d")).status).toBe(403);
+});
+
+test("a web page cannot use anonymous access", async () => {
+  const sandbox = await start({ anonymous: true, tls: false });
+  const create = (name: string, headers: Record<string, string>, token = "") =>
+    send(sandbox, "POST", leasesPath, lease(name), { token, headers });
+  expect((await create("a", { Origin: "http://evil.example" })).status).toBe(403);
+  expect((await create("a", { Host: "evil.example" })).status).toBe(403);
+  expect((await create("a", { Host: "localhost" })).status).toBe(201);
+  expect((await create("b", { Origin: "http://evil.example" }, sandbox.adminToken)).status).toBe(201);
+});
+
 test("a client certificate of the CA identifies the user", async () => {
   const sandbox = await start();
   const { keyPem, certificatePem } = sandbox.clientCertificate("jane", ["readers"]);

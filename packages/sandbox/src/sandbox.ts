@@ -8,7 +8,6 @@ import {
   type ServiceAccountCredentials,
   serviceAccountCredentials,
 } from "./access/service-account-credentials.ts";
-import { allowAnonymous } from "./control/bootstrap.ts";
 import { openCluster, type RunningCluster } from "./control/cluster.ts";
 import type { Faults } from "./control/fault.ts";
 import { FaultInjector } from "./control/fault-injector.ts";
@@ -27,13 +26,16 @@ export interface SandboxOptions {
    * @default "127.0.0.1"
    */
   host?: string;
-  /** Additional host names and addresses for the server certificate. @default [] */
+  /** Additional host names and addresses of the server, for its certificate. @default [] */
   hostNames?: string[];
   /** Directory that keeps all data across restarts. @default in memory only */
   dataDir?: string;
   /** Whether to serve HTTPS, with a CA of the sandbox, instead of plain HTTP. @default true */
   tls?: boolean;
-  /** Whether requests without credentials may do everything. @default false */
+  /**
+   * Whether requests without credentials may do everything, except requests of web pages. It is a property of this
+   * server, and not kept with the data. @default false
+   */
   anonymous?: boolean;
   /** A store to share with another sandbox. Both then act as API servers of one cluster. @default a new store */
   store?: Store;
@@ -80,7 +82,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { port = 0, host = "127.0.0.1", hostNames = [], tls = true, platform = systemPlatform } = options;
   const store = options.store ?? (await openStore(options.dataDir));
   const cluster = await openCluster(store, platform);
-  if (options.anonymous) await allowAnonymous(cluster);
   const faults = new FaultInjector(platform);
   const temporaryDirectories = new TemporaryDirectories();
   const names = new Set([...alwaysValidNames, host, ...hostNames]);
@@ -90,7 +91,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         authorityPem: cluster.authority.certificatePem,
       }
     : undefined;
-  const server = new ApiServer(cluster, { faults, restartSoon }, { host, port, tls: certificate });
+  const openNames = options.anonymous ? names : undefined;
+  const server = new ApiServer(cluster, { faults, restartSoon }, { host, port, tls: certificate, openNames });
 
   let closed = false;
   let restarting: Promise<void> = Promise.resolve();

@@ -87,6 +87,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       random: random.next,
       onOverrun: "report",
       ...(random.chance(0.8) && { cooldown: `${cooldownMs}ms` }),
+      // Shorter than the longest time that simulated work takes to stop, or without a limit.
+      ...(random.chance(0.3) && { stopTimeout: random.pick(["10s", false] as const) }),
       announce: random.chance(0.2),
       metrics: this.#metrics(),
     });
@@ -115,6 +117,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
 
   start(): void {
     this.checker.started(this);
+    // The kubelet may ask before the election runs.
+    if (this.#isProbed) this.#probe();
     const exit = () => {
       this.exit();
       if (!this.isStopping) this.#onExit();
@@ -189,11 +193,15 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   }
 
   /** A liveness probe of the kubelet. Its answer also names the leader, and the token of the term. */
+  #probe(): void {
+    const { leader, term } = this.#election;
+    this.#count(`${leader ?? "nobody"} leads, token ${term?.token ?? "none"}`);
+    this.#failedProbes = this.#election.health().healthy ? 0 : this.#failedProbes + 1;
+  }
+
   #probeLater(): void {
     this.after(probe.periodMs, () => {
-      const { leader, term } = this.#election;
-      this.#count(`${leader ?? "nobody"} leads, token ${term?.token ?? "none"}`);
-      this.#failedProbes = this.#election.health().healthy ? 0 : this.#failedProbes + 1;
+      this.#probe();
       if (this.#failedProbes < probe.failures || this.isStopping) {
         this.#probeLater();
         return;

@@ -12,7 +12,9 @@ export type {
   Outcome,
   SupervisorEvents,
   SupervisorStatus,
+  WatchdogStatus,
 } from "./events.ts";
+export type { Phase } from "./machine/phase.ts";
 export { checkNesting, type Timeouts } from "./nesting.ts";
 export {
   exitActions,
@@ -21,5 +23,4 @@ export {
   type SupervisorOptions,
   supervisorDefaults,
 } from "./options.ts";
-export type { Phase } from "./phase.ts";
 export { type ForwardedSignal, Supervisor } from "./supervisor.ts";

@@ -7,6 +7,9 @@ import type { SupervisedElection } from "./election-seam.ts";
 export const exitActions = ["restart", "release", "exit"] as const;
 export type OnExit = (typeof exitActions)[number];
 
+export const unhealthyActions = ["yield", "lead"] as const;
+export type WhenUnhealthy = (typeof unhealthyActions)[number];
+
 /** Every default of the supervisor, for help texts and checks too. */
 export const supervisorDefaults = {
   startTimeoutMs: 60_000,
@@ -17,10 +20,12 @@ export const supervisorDefaults = {
   restartWindowMs: 600_000,
   stableAfterMs: 60_000,
   cooldownMs: 30_000,
+  whenUnhealthy: "yield",
   healthPeriodMs: 10_000,
   healthTimeoutMs: 1_000,
   healthDelayMs: 0,
   healthThreshold: 3,
+  hookTimeoutMs: 10_000,
   /** How much longer each timeout must be than the one inside it. */
   nestingMarginMs: 1_000,
   /** terminationGracePeriodSeconds of a pod that does not set it. */
@@ -38,6 +43,22 @@ export interface HealthOptions {
   readonly initialDelayMs?: number;
   /** How many failed checks in a row make the child unhealthy. @default 3 */
   readonly threshold?: number;
+}
+
+export interface HookOptions {
+  /** The program and its arguments. */
+  readonly argv: readonly string[];
+  /** A hook that takes longer is killed. @default 10_000 */
+  readonly timeoutMs?: number;
+}
+
+export interface Hooks {
+  /** Runs before each start of the child. If it fails, the child is not started. @default none */
+  readonly preStart?: HookOptions;
+  /** Runs after the child and its descendants have exited, while the term is still valid. @default none */
+  readonly postStop?: HookOptions;
+  /** Runs when this replica becomes the leader or no longer is, with TENURE_ROLE leader or follower. @default none */
+  readonly roleChange?: HookOptions;
 }
 
 export interface SupervisorOptions {
@@ -77,8 +98,24 @@ export interface SupervisorOptions {
   readonly restartWindowMs?: number;
   /** After a child ran for this long, the next restart happens without delay. @default 60_000 */
   readonly stableAfterMs?: number;
-  /** How long this replica stays out of the election after it gave up leadership. @default 30_000 */
+  /**
+   * How long this replica stays out of the election after it gave up leadership. The time doubles, up to 16 times, with every
+   * time in a row that it gives up because of its child. @default 30_000
+   */
   readonly cooldownMs?: number;
+  /**
+   * What to do if this replica is elected again after it gave up because of its child, and its child still fails. "yield": give
+   * up again. "lead": no replica is healthier, so keep leadership and keep restarting the child. @default "yield"
+   */
+  readonly whenUnhealthy?: WhenUnhealthy;
+  /**
+   * Run the child on every replica, and tell it when its term begins and ends: `{"tenure":"begin","token":"42"}` and
+   * `{"tenure":"end"}`, as messages of Node's IPC channel. The child answers "stopped" when its work has stopped, or is killed.
+   * @default false
+   */
+  readonly warm?: boolean;
+  /** Programs that run around the child. @default none */
+  readonly hooks?: Hooks;
   /** Opened when the child is ready, closed when it has stopped. @default none */
   readonly gates?: readonly Gate[];
   /** The folder of the child's deadline file. @default the system's folder for temporary files */

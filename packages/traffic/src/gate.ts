@@ -10,6 +10,8 @@ export type GateTerm = Pick<Term, "identity" | "token" | "isValid" | "remainingM
 
 export interface Gate {
   readonly name: string;
+  /** A file that exists only while the gate is open. A process that outlives this one can remove it. @default none */
+  readonly path?: string;
   /**
    * Called once, before this replica becomes a candidate. Takes the replica out of traffic and rejects if the gate could
    * not open later, for example because a permission is missing. If nobody calls it, `open` does the same first.

@@ -13,7 +13,7 @@ import {
 } from "../../../packages/cli/src/commands/manifests/options.ts";
 import { manifestsAsYaml } from "../../../packages/cli/src/commands/manifests/print.ts";
 import { connectForLocks, type LockTarget } from "../../conformance/locks-target.ts";
-import { collectionOf, known } from "./resources.ts";
+import { collectionOf } from "./resources.ts";
 
 const combinations = modes.flatMap((mode) => trafficModes.map((traffic) => ({ mode, traffic })));
 const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
@@ -40,7 +40,7 @@ const optionsFor = (options: Pick<ManifestOptions, "mode" | "traffic">): Manifes
 describe("the API server accepts every object and knows every field", () => {
   test.each(combinations)("$mode, $traffic", async (options) => {
     const objects = objectsFor(optionsFor(options));
-    for (const object of known(objects, to.target.isSandbox)) {
+    for (const object of objects) {
       const path = `${collectionOf(object)}?dryRun=All&fieldValidation=Strict`;
       const { status, body, headers } = await to.target.request("POST", path, object);
       expect({ kind: object.kind, status, message: body.message }).toEqual({
@@ -71,10 +71,7 @@ describe.skipIf(!hasKubectl)("kubectl apply --dry-run=server takes what is print
   test.each(combinations)("$mode, $traffic", async (options) => {
     const given = optionsFor(options);
     const text = manifestsAsYaml(given);
-    const documents = text.split("\n---\n").filter((document) => {
-      const isBudget = document.includes("kind: PodDisruptionBudget");
-      return !isBudget || !to.target.isSandbox;
-    });
+    const documents = text.split("\n---\n");
     const file = join(folder, "manifests.yaml");
     await writeFile(file, documents.join("\n---\n"));
     const env = { ...process.env, KUBECONFIG: to.kubeconfig, HOME: folder };

@@ -16,7 +16,7 @@ import { objectsFor } from "../../../packages/cli/src/commands/manifests/objects
 import { trafficModes } from "../../../packages/cli/src/commands/manifests/options.ts";
 import { eventually } from "../../conformance/locks-target.ts";
 import { type Body, Target } from "../../conformance/target.ts";
-import { collectionOf, known } from "./resources.ts";
+import { collectionOf } from "./resources.ts";
 
 const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
 const [name, namespace] = ["billing", "prod"];
@@ -152,7 +152,7 @@ const combinations = (["run", "sidecar"] as const).flatMap((mode) =>
 
 test.each(combinations)("$mode, $traffic", { timeout: 90_000 }, async ({ mode, traffic }) => {
   await target.request("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
-  for (const object of known(manifestsOf(mode, traffic, 1), true)) {
+  for (const object of manifestsOf(mode, traffic, 1)) {
     expect((await target.request("POST", collectionOf(object), object)).status).toBe(201);
   }
   const isReached = (pod: Pod) => async () => {

@@ -23,19 +23,6 @@ export function collectionOf({ apiVersion, kind, metadata }: Body): string {
     : `${root}/namespaces/${metadata.namespace}/${plural}`;
 }
 
-/** The kinds that the sandbox does not have. */
-const missing: readonly string[] = [
-  "NetworkPolicy",
-  "PodDisruptionBudget",
-  "ValidatingAdmissionPolicy",
-  "ValidatingAdmissionPolicyBinding",
-];
-
-/** The objects that the server has. A real kube-apiserver gets all objects. */
-export function known(objects: readonly Body[], isSandbox: boolean): Body[] {
-  return objects.filter(({ kind }) => !isSandbox || !missing.includes(kind));
-}
-
 /** Objects by kind and name, because their order depends on the tool that printed them. */
 export function byName(objects: readonly Body[]): Record<string, Body> {
   return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));

@@ -3,8 +3,20 @@ import { after, type Clock, parseDuration } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import type { Log } from "../log/log.ts";
 
+interface LeaderLogOptions {
+  /** How often to log who leads. @default never */
+  readonly every: string | undefined;
+  readonly clock: Clock;
+  /** Whether work of the term runs at this moment. A process that was frozen learns of an overrun after its work was killed. */
+  readonly isWorking?: () => boolean;
+}
+
 /** @returns a function that stops the log */
-export function logLeader(election: Election, every: string | undefined, log: Log, clock: Clock): () => void {
+export function logLeader(
+  election: Election,
+  log: Log,
+  { every, clock, isWorking = () => true }: LeaderLogOptions,
+): () => void {
   const me = election.identity;
   const stops = [
     election.on("term-started", ({ term }) => {
@@ -23,6 +35,7 @@ export function logLeader(election: Election, every: string | undefined, log: Lo
       log.info(`${me}: ${how} (${reason})`, { event: "term-ended", identity: me, reason, released });
     }),
     election.on("overrun", () => {
+      if (!isWorking()) return;
       const message = `${me}: the term ended but its work has not stopped; another replica may start now`;
       log.error(message, { event: "overrun", identity: me });
     }),

@@ -12,7 +12,7 @@ import {
 } from "../objects/kinds/rbac.ts";
 import { type ApiObject, equal } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
-import { forbidden } from "../objects/status.ts";
+import { forbidden, notFound } from "../objects/status.ts";
 import type { Store } from "../store/store.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { type Attributes, ruleAllows } from "./rules.ts";
@@ -47,7 +47,10 @@ export function checkRoleEscalation(
     name: ref?.name ?? name,
   };
   if (authorizer.authorize(user, attributes).allowed) return;
-  const wanted = ref ? store.get(keyOf(target, namespace, ref.name))?.value.rules : object.rules;
+  const bound = ref && store.get(keyOf(target, namespace, ref.name));
+  // Somebody else could later create the role with more permissions than this user has.
+  if (ref && !bound) throw notFound({ group: kind.group, resource: kind.plural, name: ref.name });
+  const wanted = bound ? bound.value.rules : object.rules;
   const held = authorizer.rules(user, namespace).rules;
   const missing = ((wanted ?? []) as PolicyRule[]).flatMap(single).filter((rule) => !covered(rule, held));
   if (missing.length === 0) return;

@@ -10,6 +10,11 @@ export interface User {
 export const authenticatedGroup = "system:authenticated";
 export const unauthenticatedGroup = "system:unauthenticated";
 export const anonymousUser: User = { name: "system:anonymous", groups: [unauthenticatedGroup] };
+/** A request without credentials to a sandbox that allows everything without credentials. */
+export const anonymousAdmin: User = {
+  name: "system:anonymous",
+  groups: ["system:masters", unauthenticatedGroup],
+};
 export const adminUser: User = { name: "kubernetes-admin", groups: ["system:masters", authenticatedGroup] };
 
 export function serviceAccountUser(namespace: string, name: string, uid: string): User {

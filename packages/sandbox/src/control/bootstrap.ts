@@ -1,160 +1,115 @@
 /**
- * The initial objects: the namespaces and the default roles of Kubernetes, as far as they mean something here. An
- * object that already exists is left unchanged.
+ * The initial objects: the namespaces, roles, bindings, priority classes and the service "kubernetes" that every
+ * cluster has. An object that already exists is left unchanged.
  */
+import { readFileSync } from "node:fs";
 import { apiVersion, type Kind, keyOf } from "../objects/kind.ts";
+import { priorityClass } from "../objects/kinds/cluster.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
-import { clusterRole, clusterRoleBinding, type PolicyRule, rbacGroup } from "../objects/kinds/rbac.ts";
-import type { ApiObject } from "../objects/object.ts";
+import { service } from "../objects/kinds/network.ts";
+import { serviceCidr } from "../objects/kinds/networking.ts";
+import { clusterRole, clusterRoleBinding, role, roleBinding } from "../objects/kinds/rbac.ts";
+import type { ApiObject, JsonObject, ObjectMeta } from "../objects/object.ts";
 import { formatTime } from "../objects/time.ts";
 import type { Cluster } from "../registry/context.ts";
 
-const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
-
-const readVerbs = ["get", "list", "watch"];
-const writeVerbs = ["create", "delete", "deletecollection", "patch", "update"];
-const coreResources = [
-  "configmaps",
-  "endpoints",
-  "pods",
-  "pods/status",
-  "services",
-  "services/status",
-  "serviceaccounts",
-];
-const appsResources = [
-  "deployments",
-  "deployments/scale",
-  "deployments/status",
-  "replicasets",
-  "replicasets/scale",
-  "replicasets/status",
-];
-const rbacResources = ["roles", "rolebindings"];
-
-const viewRules: PolicyRule[] = [
-  {
-    apiGroups: [""],
-    resources: [...coreResources, "events", "namespaces", "namespaces/status"],
-    verbs: readVerbs,
-  },
-  { apiGroups: ["apps"], resources: appsResources, verbs: readVerbs },
-  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: readVerbs },
-];
-const editRules: PolicyRule[] = [
-  ...viewRules,
-  { apiGroups: [""], resources: ["secrets"], verbs: readVerbs },
-  { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
-  {
-    apiGroups: [""],
-    resources: [...coreResources.filter((name) => !name.includes("/")), "secrets"],
-    verbs: writeVerbs,
-  },
-  { apiGroups: [""], resources: ["serviceaccounts/token", "events"], verbs: ["create"] },
-  { apiGroups: ["apps"], resources: appsResources, verbs: writeVerbs },
-  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: [...writeVerbs, ...readVerbs] },
-];
-const adminRules: PolicyRule[] = [
-  ...editRules,
-  { apiGroups: [rbacGroup], resources: rbacResources, verbs: [...writeVerbs, ...readVerbs] },
-  { apiGroups: ["authorization.k8s.io"], resources: ["localsubjectaccessreviews"], verbs: ["create"] },
-];
-
-const publicPaths = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
-const discoveryPaths = [
-  "/api",
-  "/api/*",
-  "/apis",
-  "/apis/*",
-  "/openapi",
-  "/openapi/*",
-  "/version",
-  "/version/",
-];
-
-interface RoleDefinition {
-  name: string;
-  rules: PolicyRule[];
-  groups?: string[];
+interface InitialObject {
+  kind: Kind;
+  metadata: ObjectMeta & { name: string };
+  content: JsonObject;
 }
 
-const initialRoles: RoleDefinition[] = [
+const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"].map(
+  (name): InitialObject => ({
+    kind: namespace,
+    metadata: { name, labels: { "kubernetes.io/metadata.name": name } },
+    content: { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } },
+  }),
+);
+
+const priority = (name: string, value: number, description: string): InitialObject => ({
+  kind: priorityClass,
+  metadata: { name, generation: 1 },
+  content: { value, description, preemptionPolicy: "PreemptLowerPriority" },
+});
+
+const initialPriorities = [
+  priority(
+    "system-cluster-critical",
+    2_000_000_000,
+    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+  ),
+  priority(
+    "system-node-critical",
+    2_000_001_000,
+    "Used for system critical pods that must not be moved from their current node.",
+  ),
+];
+
+/** The addresses of services, and the first of them, which belongs to the API server. */
+const serviceRange = "10.96.0.0/16";
+const apiServerAddress = "10.96.0.1";
+
+const initialServices: InitialObject[] = [
+  { kind: serviceCidr, metadata: { name: "kubernetes" }, content: { spec: { cidrs: [serviceRange] } } },
   {
-    name: "cluster-admin",
-    rules: [
-      { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
-      { nonResourceURLs: ["*"], verbs: ["*"] },
-    ],
-    groups: ["system:masters"],
-  },
-  { name: "admin", rules: adminRules },
-  { name: "edit", rules: editRules },
-  { name: "view", rules: viewRules },
-  {
-    name: "system:basic-user",
-    rules: [
-      {
-        apiGroups: ["authorization.k8s.io"],
-        resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
-        verbs: ["create"],
+    kind: service,
+    metadata: {
+      name: "kubernetes",
+      namespace: "default",
+      labels: { component: "apiserver", provider: "kubernetes" },
+    },
+    content: {
+      spec: {
+        clusterIP: apiServerAddress,
+        clusterIPs: [apiServerAddress],
+        internalTrafficPolicy: "Cluster",
+        ipFamilies: ["IPv4"],
+        ipFamilyPolicy: "SingleStack",
+        ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: 6443 }],
+        sessionAffinity: "None",
+        type: "ClusterIP",
       },
-      { apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"], verbs: ["create"] },
-    ],
-    groups: ["system:authenticated"],
-  },
-  {
-    name: "system:discovery",
-    rules: [{ nonResourceURLs: discoveryPaths, verbs: ["get"] }],
-    groups: ["system:authenticated"],
-  },
-  {
-    name: "system:public-info-viewer",
-    rules: [{ nonResourceURLs: publicPaths, verbs: ["get"] }],
-    groups: ["system:authenticated", "system:unauthenticated"],
+      status: { loadBalancer: {} },
+    },
   },
 ];
+
+/** gen/bootstrap.json holds the roles and bindings of Kubernetes. scripts/generate-bootstrap.mjs generates it. */
+function initialRoles(): InitialObject[] {
+  const file = new URL("../../gen/bootstrap.json", import.meta.url);
+  const kinds = [clusterRole, clusterRoleBinding, role, roleBinding];
+  return (JSON.parse(readFileSync(file, "utf8")) as ApiObject[]).map((object) => {
+    const { kind, apiVersion: _version, metadata, ...content } = object;
+    const found = kinds.find((candidate) => candidate.kind === kind) as Kind;
+    return { kind: found, metadata: metadata as InitialObject["metadata"], content };
+  });
+}
 
 type Target = Pick<Cluster, "store" | "platform">;
 
-const roleLabels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
+/** Earlier versions stored this binding, and it then stayed in force without the option. */
+const formerAnonymousBinding = keyOf(clusterRoleBinding, "", "tenure:anonymous");
 
+/** Creates all objects at once, so that a store on disk can write them together. */
 export async function createInitialObjects(target: Target): Promise<void> {
-  for (const name of initialNamespaces) {
-    const content = { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
-    await createOnce(target, namespace, name, content, { "kubernetes.io/metadata.name": name });
-  }
-  for (const { name, rules, groups } of initialRoles) {
-    await createOnce(target, clusterRole, name, { rules }, roleLabels);
-    if (groups) await bindClusterRole(target, name, name, groups);
-  }
+  const objects = [...initialNamespaces, ...initialRoles(), ...initialPriorities, ...initialServices];
+  await Promise.all([
+    target.store.commit(formerAnonymousBinding, () => "delete"),
+    ...objects.map((object) => createOnce(target, object)),
+  ]);
 }
 
-/** Lets clients without credentials do everything. It is an ordinary binding: users can see it, and delete it. */
-export async function allowAnonymous(target: Target): Promise<void> {
-  await bindClusterRole(target, "tenure:anonymous", "cluster-admin", ["system:unauthenticated"]);
-}
-
-async function bindClusterRole(target: Target, name: string, role: string, groups: string[]): Promise<void> {
-  const roleRef = { apiGroup: rbacGroup, kind: "ClusterRole", name: role };
-  const subjects = groups.map((group) => ({ kind: "Group", apiGroup: rbacGroup, name: group }));
-  await createOnce(target, clusterRoleBinding, name, { roleRef, subjects }, roleLabels);
-}
-
-async function createOnce(
-  { store, platform }: Target,
-  kind: Kind,
-  name: string,
-  content: object,
-  labels: Record<string, string>,
-): Promise<void> {
-  await store.commit(keyOf(kind, "", name), (current) => {
+async function createOnce({ store, platform }: Target, initial: InitialObject): Promise<void> {
+  const { kind, metadata, content } = initial;
+  await store.commit(keyOf(kind, metadata.namespace ?? "", metadata.name), (current) => {
     if (current) return undefined;
-    const metadata = {
-      name,
-      uid: platform.uuid(),
-      creationTimestamp: formatTime(platform.clock.now().wallMs),
-      labels,
+    const creationTimestamp = formatTime(platform.clock.now().wallMs);
+    return {
+      kind: kind.kind,
+      apiVersion: apiVersion(kind),
+      metadata: { ...metadata, uid: platform.uuid(), creationTimestamp },
+      ...content,
     };
-    return { kind: kind.kind, apiVersion: apiVersion(kind), metadata, ...content } as ApiObject;
   });
 }

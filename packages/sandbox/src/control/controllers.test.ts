@@ -89,3 +89,76 @@ test("an object with a finalizer holds its namespace", async () => {
   await sandbox.settled();
   expect(await status("/api/v1/namespaces/team")).toBe(404);
 });
+
+const podsPath = "/api/v1/namespaces/default/pods";
+
+/** A pod on a node. Nothing stops it, so it keeps its grace period until a test deletes it. */
+async function podOnNode(path: string, metadata: Body): Promise<void> {
+  const spec = { nodeName: "n1", containers: [{ name: "c", image: "i" }] };
+  expect((await send(sandbox, "POST", path, { metadata, spec })).status).toBe(201);
+}
+
+const endPod = (path: string) => send(sandbox, "DELETE", path, { gracePeriodSeconds: 0 });
+
+test("a pod on a node whose owner is deleted gets its grace period", async () => {
+  const owner = await ownerAndDependent();
+  const { uid } = owner.metadata;
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
+  await podOnNode(podsPath, { name: "p", ownerReferences });
+  await send(sandbox, "DELETE", `${configMapsPath}/owner`);
+  await sandbox.settled();
+  const { body } = await send(sandbox, "GET", `${podsPath}/p`);
+  expect(body.metadata.deletionGracePeriodSeconds).toBe(30);
+  await endPod(`${podsPath}/p`);
+  expect(await status(`${podsPath}/p`)).toBe(404);
+});
+
+test("Foreground: an owner waits for the dependents of its dependents", async () => {
+  const { body: top } = await send(sandbox, "POST", configMapsPath, { metadata: { name: "top" } });
+  const reference = (name: string, uid: string) => ({
+    ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name, uid, blockOwnerDeletion: true }],
+  });
+  const { body: middle } = await send(sandbox, "POST", configMapsPath, {
+    metadata: { name: "middle", ...reference("top", top.metadata.uid) },
+  });
+  await podOnNode(podsPath, { name: "p", ...reference("middle", middle.metadata.uid) });
+  await send(sandbox, "DELETE", `${configMapsPath}/top?propagationPolicy=Foreground`);
+  await sandbox.settled();
+  expect(await status(`${configMapsPath}/middle`)).toBe(200);
+  expect(await status(`${configMapsPath}/top`)).toBe(200);
+  await endPod(`${podsPath}/p`);
+  await sandbox.settled();
+  expect(await status(`${configMapsPath}/middle`)).toBe(404);
+  expect(await status(`${configMapsPath}/top`)).toBe(404);
+});
+
+test.each([
+  ["whose kind the API does not have", { apiVersion: "example.com/v1", kind: "Widget" }, 200],
+  ["in another namespace", { apiVersion: "v1", kind: "ConfigMap" }, 404],
+])("a dependent of an owner %s", async (_case, type, expected) => {
+  const away = await send(sandbox, "POST", "/api/v1/namespaces/kube-public/configmaps", {
+    metadata: { name: "away" },
+  });
+  const { uid } = away.body.metadata;
+  const ownerReferences = [{ ...type, name: "away", uid }];
+  await send(sandbox, "POST", leasesPath, lease("dependent", {}, { ownerReferences }));
+  await sandbox.settled();
+  expect(await status(`${leasesPath}/dependent`)).toBe(expected);
+});
+
+test("deleting a namespace gives its pods their grace period, and keeps the rest until they have stopped", async () => {
+  await send(sandbox, "POST", "/api/v1/namespaces", { metadata: { name: "team" } });
+  await sandbox.settled();
+  const configMaps = configMapsPath.replace("default", "team");
+  const pods = podsPath.replace("default", "team");
+  await send(sandbox, "POST", configMaps, { metadata: { name: "needed" } });
+  await podOnNode(pods, { name: "p" });
+  await send(sandbox, "DELETE", "/api/v1/namespaces/team");
+  await sandbox.settled();
+  const { body } = await send(sandbox, "GET", `${pods}/p`);
+  expect(body.metadata.deletionGracePeriodSeconds).toBe(30);
+  expect(await status(`${configMaps}/needed`)).toBe(200);
+  await endPod(`${pods}/p`);
+  await sandbox.settled();
+  expect(await status("/api/v1/namespaces/team")).toBe(404);
+});

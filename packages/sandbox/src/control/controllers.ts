@@ -10,15 +10,26 @@ import type { Store } from "../store/store.ts";
 import type { StoreEvent } from "../store/types.ts";
 import { expireEvents } from "./expire-events.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
-import { finishNamespace, provideServiceAccount } from "./namespaces.ts";
+import { finishNamespace, isNamespaceKey, provideServiceAccount } from "./namespaces.ts";
 
 interface Controllers {
   settled(): Promise<void>;
   stop(): void;
 }
 
+/** Most events are updates that no controller reacts to, such as the renewal of a lease. */
+function concernsControllers({ type, object }: StoreEvent): boolean {
+  const { deletionTimestamp, ownerReferences } = object.value.metadata;
+  return (
+    type === "DELETED" ||
+    deletionTimestamp !== undefined ||
+    ownerReferences !== undefined ||
+    isNamespaceKey(object.key)
+  );
+}
+
 export function startControllers(store: Store, platform: Platform): Controllers {
-  const collector = new GarbageCollector(store);
+  const collector = new GarbageCollector(store, platform);
   let queue: Promise<unknown> = Promise.resolve();
   // A failed task is dropped: either the store is closing, or the next event of the object causes another attempt.
   const run = (task: () => Promise<unknown>) => {
@@ -27,9 +38,10 @@ export function startControllers(store: Store, platform: Platform): Controllers 
 
   const onEvent = (event: StoreEvent) => {
     collector.index(event);
+    if (!concernsControllers(event)) return;
     run(async () => {
       await provideServiceAccount(store, platform, event);
-      await finishNamespace(store, event);
+      await finishNamespace(store, platform, event);
       await collector.collect(event);
     });
   };

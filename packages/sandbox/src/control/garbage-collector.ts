@@ -1,21 +1,34 @@
 /**
  * Deletes objects whose last owner is deleted. It implements the propagation policies of Kubernetes: Background deletes
  * the dependents after the owner, Foreground before it, and Orphan keeps them without the owner reference.
+ *
+ * It deletes as a client does: a pod on a node gets its grace period. It keeps an object if it cannot know whether an
+ * owner exists, because the API does not have the owner's kind.
  */
-import { type ApiObject, withMetadata } from "../objects/object.ts";
-import { foregroundFinalizer, orphanFinalizer } from "../registry/delete.ts";
+import { keyOf } from "../objects/kind.ts";
+import { kindOf } from "../objects/kinds.ts";
+import { type ApiObject, type OwnerReference, withMetadata } from "../objects/object.ts";
+import type { Platform } from "../platform.ts";
+import {
+  decideDeletion,
+  foregroundFinalizer,
+  orphanFinalizer,
+  withoutFinalizer,
+} from "../registry/deletion.ts";
 import type { Store } from "../store/store.ts";
 import type { Decision, StoreEvent } from "../store/types.ts";
 
 export class GarbageCollector {
   readonly #store: Store;
+  readonly #platform: Platform;
   /** Keys of the dependents, by the uid of the owner. */
   readonly #dependents = new Map<string, Set<string>>();
   /** The key of each existing object, by its uid. */
   readonly #keyByUid = new Map<string, string>();
 
-  constructor(store: Store) {
+  constructor(store: Store, platform: Platform) {
     this.#store = store;
+    this.#platform = platform;
   }
 
   /** Updates the index. Must be called for every event, in order. */
@@ -47,10 +60,11 @@ export class GarbageCollector {
       await this.#orphan(object.key, metadata.uid);
     else if (metadata.deletionTimestamp && metadata.finalizers?.includes(foregroundFinalizer)) {
       for (const key of this.#dependentsOf(metadata.uid)) {
-        await this.#store.commit(
-          key,
-          (current) => current && deleteOrMark(current.value, metadata.deletionTimestamp as string),
-        );
+        await this.#store.commit(key, (current) => {
+          if (!current) return undefined;
+          const hasDependents = this.#dependentsOf(current.value.metadata.uid).length > 0;
+          return deleteByController(current.value, this.#platform, hasDependents ? "Foreground" : undefined);
+        });
       }
       await this.#finishForeground(metadata.uid as string);
     } else if (metadata.ownerReferences?.length) await this.#deleteIfOrphan(object.key);
@@ -68,11 +82,19 @@ export class GarbageCollector {
 
   async #deleteIfOrphan(key: string): Promise<void> {
     await this.#store.commit(key, (current) => {
-      const owners = current?.value.metadata.ownerReferences ?? [];
-      if (!current || owners.length === 0 || owners.some(({ uid }) => this.#keyByUid.has(uid)))
-        return undefined;
-      return deleteOrMark(current.value, current.value.metadata.creationTimestamp as string);
+      const { ownerReferences = [], namespace = "" } = current?.value.metadata ?? {};
+      if (!current || ownerReferences.length === 0) return undefined;
+      if (ownerReferences.some((owner) => this.#mayExist(owner, namespace))) return undefined;
+      return deleteByController(current.value, this.#platform);
     });
+  }
+
+  /** An owner is in the namespace of its dependent, or in none. */
+  #mayExist(owner: OwnerReference, namespace: string): boolean {
+    const kind = kindOf(owner);
+    if (!kind || (kind.namespaced && namespace === "")) return true;
+    const found = this.#store.get(keyOf(kind, namespace, owner.name));
+    return found?.value.metadata.uid === owner.uid;
   }
 
   async #finishForeground(uid: string): Promise<void> {
@@ -102,16 +124,14 @@ export class GarbageCollector {
   }
 }
 
-/** Deletes an object, or marks it as deleted if it has finalizers. */
-export function deleteOrMark(object: ApiObject, time: string): Decision {
-  if (!object.metadata.finalizers?.length) return "delete";
-  if (object.metadata.deletionTimestamp) return undefined;
-  return withMetadata(object, { deletionTimestamp: time, deletionGracePeriodSeconds: 0 });
-}
-
-function withoutFinalizer(object: ApiObject, name: string): Decision {
-  const { finalizers = [], deletionTimestamp } = object.metadata;
-  if (!deletionTimestamp || !finalizers.includes(name)) return undefined;
-  const left = finalizers.filter((finalizer) => finalizer !== name);
-  return left.length > 0 ? withMetadata(object, { finalizers: left }) : "delete";
+/** Deletes an object as a client without further options does. */
+export function deleteByController(
+  object: ApiObject,
+  platform: Platform,
+  propagationPolicy?: string,
+): Decision {
+  const kind = kindOf(object);
+  if (!kind) return undefined;
+  const options = propagationPolicy ? { propagationPolicy } : {};
+  return decideDeletion(kind, object, options, platform.clock.now().wallMs);
 }

@@ -1,15 +1,18 @@
 /** Creates the "default" ServiceAccount of each namespace, and deletes the content of deleted namespaces. */
 import { ensureServiceAccount } from "../access/service-account-credentials.ts";
-import { keyOf, prefixOf } from "../objects/kind.ts";
+import { type Kind, keyOf, prefixOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
+import { pod } from "../objects/kinds/pod.ts";
 import { kinds } from "../objects/kinds.ts";
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreEvent } from "../store/types.ts";
-import { deleteOrMark } from "./garbage-collector.ts";
+import { deleteByController } from "./garbage-collector.ts";
 
 const namespacePrefix = prefixOf(namespace, "");
+
+export const isNamespaceKey = (key: string) => key.startsWith(namespacePrefix);
 
 export async function provideServiceAccount(
   store: Store,
@@ -17,7 +20,7 @@ export async function provideServiceAccount(
   event: StoreEvent,
 ): Promise<void> {
   const missing =
-    event.object.key.startsWith(namespacePrefix) ||
+    isNamespaceKey(event.object.key) ||
     (event.type === "DELETED" &&
       event.object.key.startsWith(prefixOf(serviceAccount, "")) &&
       event.object.value.metadata.name === "default");
@@ -29,10 +32,13 @@ export async function provideServiceAccount(
   await ensureServiceAccount(store, platform, target, "default");
 }
 
-/** Deletes the content of a namespace that is being deleted, and the namespace itself when it is empty. */
-export async function finishNamespace(store: Store, event: StoreEvent): Promise<void> {
+/**
+ * Deletes the content of a namespace that is being deleted, and the namespace itself when it is empty. Pods come first,
+ * and the rest waits for them: they may need it while they stop.
+ */
+export async function finishNamespace(store: Store, platform: Platform, event: StoreEvent): Promise<void> {
   const { key, value } = event.object;
-  const name = key.startsWith(namespacePrefix)
+  const name = isNamespaceKey(key)
     ? value.metadata.name
     : event.type === "DELETED"
       ? value.metadata.namespace
@@ -41,19 +47,22 @@ export async function finishNamespace(store: Store, event: StoreEvent): Promise<
   const found = store.get(keyOf(namespace, "", name));
   if (!found?.value.metadata.deletionTimestamp) return;
 
+  if ((await deleteAll(store, platform, pod, name)) > 0) return;
   let left = 0;
   for (const kind of kinds) {
-    if (!kind.namespaced || kind.convert) continue;
-    for (const { key: child } of store.list(prefixOf(kind, name))) {
-      const after = await store.commit(child, (current) =>
-        current ? deleteOrMark(current.value, value.metadata.deletionTimestamp as string) : undefined,
-      );
-      if (after && store.get(child)) left++;
-    }
+    if (kind.namespaced && !kind.convert) left += await deleteAll(store, platform, kind, name);
   }
   if (left > 0) return;
   await store.commit(found.key, (current) => {
     if (!current?.value.metadata.deletionTimestamp) return undefined;
     return current.value.metadata.finalizers?.length ? undefined : "delete";
   });
+}
+
+/** Returns how many objects are left, because something holds them. */
+async function deleteAll(store: Store, platform: Platform, kind: Kind, space: string): Promise<number> {
+  const prefix = prefixOf(kind, space);
+  for (const { key } of store.list(prefix))
+    await store.commit(key, (current) => current && deleteByController(current.value, platform));
+  return store.list(prefix).length;
 }

@@ -19,27 +19,33 @@ export interface Decoded {
   unknown: string[];
 }
 
-export function decode(type: string, value: unknown): Decoded {
-  return decodeWith(type, value, false);
+/** The text of numbers by path, as `parseJson` returns it. */
+type Literals = ReadonlyMap<string, string>;
+const noLiterals: Literals = new Map();
+
+export function decode(type: string, value: unknown, literals = noLiterals): Decoded {
+  return decodeWith(type, value, false, literals);
 }
 
 /** Like `decode`, but fills in nothing: the sender of a server-side apply owns exactly the fields that it sends. */
 export function decodeSparse(type: string, value: unknown): Decoded {
-  return decodeWith(type, value, true);
+  return decodeWith(type, value, true, noLiterals);
 }
 
-function decodeWith(type: string, value: unknown, sparse: boolean): Decoded {
+function decodeWith(type: string, value: unknown, sparse: boolean, literals: Literals): Decoded {
   const unknown: string[] = [];
   if (!isObject(value)) {
     throw new DecodeError(`json: cannot unmarshal ${goKind(value)} into Go value of type ${goName(type)}`);
   }
-  return { value: decodeStruct(type, typeNamed(type), value, { unknown, path: "", sparse }), unknown };
+  const place = { unknown, path: "", sparse, literals };
+  return { value: decodeStruct(type, typeNamed(type), value, place), unknown };
 }
 
 interface Place {
   unknown: string[];
   path: string;
   sparse: boolean;
+  literals: Literals;
 }
 
 function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Place): JsonObject {
@@ -74,7 +80,8 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
   if (value === null || value === undefined) return undefined;
   const schema = resolve(property);
   const mismatch = (expected: string) => {
-    const what = typeof value === "number" && expected.startsWith("int") ? `number ${value}` : goKind(value);
+    const isInteger = typeof value === "number" && expected.startsWith("int");
+    const what = isInteger ? `number ${place.literals.get(place.path) ?? value}` : goKind(value);
     return new DecodeError(
       `json: cannot unmarshal ${what} into Go struct field ${field} of type ${expected}`,
     );
@@ -107,8 +114,7 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
       return value;
     case "integer": {
       const type = schema.format === "int64" ? "int64" : "int32";
-      const fits = Number.isInteger(value) && (type === "int64" || Math.abs(value as number) <= 2 ** 31);
-      if (!fits) throw mismatch(type);
+      if (!isInteger(value, place.literals.get(place.path), type === "int64" ? 64 : 32)) throw mismatch(type);
       return value;
     }
     case "number":
@@ -138,6 +144,12 @@ function decodeMap(values: Schema, value: JsonObject, place: Place, field: strin
     put(out, key, decodeValue(values, value[key], child, field) ?? zero(values));
   }
   return Object.keys(out).length > 0 || place.sparse ? out : undefined;
+}
+
+function isInteger(value: unknown, literal: string | undefined, bits: number): boolean {
+  if (!Number.isInteger(value) || (literal !== undefined && /[.eE]/.test(literal))) return false;
+  const exact = BigInt(literal ?? (value as number));
+  return BigInt.asIntN(bits, exact) === exact;
 }
 
 const isZero = (value: unknown) => value === "" || value === 0 || value === false;

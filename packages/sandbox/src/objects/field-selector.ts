@@ -33,8 +33,9 @@ export function parseFieldSelector(text: string, kind: Kind): FieldSelector {
 function reader(label: string, kind: Kind): (object: ApiObject) => string {
   if (label === "metadata.name") return (object) => object.metadata.name ?? "";
   if (label === "metadata.namespace") return (object) => object.metadata.namespace ?? "";
-  const read = kind.selectable?.[label];
-  if (read) return read;
+  const { selectable } = kind;
+  if (selectable && Object.hasOwn(selectable, label))
+    return selectable[label] as (object: ApiObject) => string;
   throw badRequest(
     kind.selectable
       ? `field label not supported: ${label}`

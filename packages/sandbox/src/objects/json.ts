@@ -16,16 +16,22 @@ interface ParsedJson {
   value: unknown;
   /** Paths of fields that occur more than once in one object. The last value wins. */
   duplicates: string[];
+  /** Numbers whose text matters, by path: an integer field accepts 10, but not 1e1 or 10.0. */
+  literals: Map<string, string>;
 }
 
 export function parseJson(text: string): ParsedJson {
   const reader = new Reader(text);
   const value = reader.document();
-  return { value, duplicates: reader.duplicates };
+  return { value, duplicates: reader.duplicates, literals: reader.literals };
 }
+
+/** Integers with more digits may not fit into 64 bits. */
+const maxExactDigits = 15;
 
 class Reader {
   readonly duplicates: string[] = [];
+  readonly literals = new Map<string, string>();
   readonly #text: string;
   #position = 0;
   #depth = 0;
@@ -57,7 +63,7 @@ class Reader {
       case "n":
         return this.#literal("null", null);
       default:
-        return this.#number();
+        return this.#number(path);
     }
   }
 
@@ -126,7 +132,7 @@ class Reader {
     }
   }
 
-  #number(): number {
+  #number(path: string): number {
     const pattern = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
     pattern.lastIndex = this.#position;
     const match = pattern.exec(this.#text);
@@ -135,8 +141,10 @@ class Reader {
       this.#position++;
       this.#fail("in numeric literal");
     }
-    this.#position += (match as RegExpExecArray)[0].length;
-    return Number((match as RegExpExecArray)[0]);
+    const [literal] = match as RegExpExecArray;
+    this.#position += literal.length;
+    if (/[.eE]/.test(literal) || literal.length > maxExactDigits) this.literals.set(path, literal);
+    return Number(literal);
   }
 
   #literal<T>(word: string, value: T): T {

@@ -39,6 +39,8 @@ export interface Kind {
   unconditionalUpdate?: boolean;
   /** Whether the kind has a status subresource. @default false */
   status?: boolean;
+  /** The metadata that a write to the status cannot change. @default none */
+  statusKeeps?: readonly ("metadata" | "labels" | "ownerReferences")[];
   /** Whether metadata.generation counts changes of the spec. @default false */
   generation?: boolean;
   /** Deprecation warning to send with every response. */

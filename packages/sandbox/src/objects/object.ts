@@ -5,7 +5,7 @@
 
 export type JsonObject = { [key: string]: unknown };
 
-interface OwnerReference {
+export interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;

@@ -3,10 +3,12 @@
  * handlers.
  */
 import { apiVersion as apiVersionOf, type Kind } from "./kind.ts";
+import { certificateSigningRequest } from "./kinds/cluster.ts";
 import { serviceAccount } from "./kinds/config.ts";
 import { namespace } from "./kinds/namespace.ts";
 import { pod } from "./kinds/pod.ts";
-import { deployment, replicaSet } from "./kinds/workload.ts";
+import { replicationController } from "./kinds/replication.ts";
+import { deployment, replicaSet, statefulSet } from "./kinds/workload.ts";
 import { kinds } from "./kinds.ts";
 import { quote } from "./quote.ts";
 import { metaPrefix } from "./schema.ts";
@@ -21,7 +23,7 @@ interface GroupVersionKind {
 /** A subresource other than status. */
 export interface Subresource {
   of: Kind;
-  name: "binding" | "finalize" | "scale" | "token";
+  name: "approval" | "binding" | "eviction" | "finalize" | "scale" | "token";
   /** The kind of the request body. */
   kind: GroupVersionKind;
   /** The name of that kind's type in gen/types.json. */
@@ -59,8 +61,24 @@ export const subresources: readonly Subresource[] = [
     type: "api.core.v1.Binding",
     verbs: ["create"],
   },
+  {
+    of: pod,
+    name: "eviction",
+    kind: { group: "policy", version: "v1", kind: "Eviction" },
+    type: "api.policy.v1.Eviction",
+    verbs: ["create"],
+  },
+  {
+    of: certificateSigningRequest,
+    name: "approval",
+    kind: certificateSigningRequest,
+    type: certificateSigningRequest.type,
+    verbs: ["get", "patch", "update"],
+  },
   { ...scale, of: deployment },
   { ...scale, of: replicaSet },
+  { ...scale, of: replicationController },
+  { ...scale, of: statefulSet },
 ];
 
 /** A resource that asks a question about access. The API answers it and stores nothing. */
@@ -133,9 +151,19 @@ export const groupVersions: readonly { group: string; versions: string[] }[] = [
   { group: "events.k8s.io", versions: ["v1"] },
   { group: "authentication.k8s.io", versions: ["v1"] },
   { group: "authorization.k8s.io", versions: ["v1"] },
+  { group: "autoscaling", versions: ["v2"] },
+  { group: "batch", versions: ["v1"] },
+  { group: "certificates.k8s.io", versions: ["v1"] },
+  { group: "networking.k8s.io", versions: ["v1"] },
+  { group: "policy", versions: ["v1"] },
   { group: "rbac.authorization.k8s.io", versions: ["v1"] },
+  { group: "storage.k8s.io", versions: ["v1"] },
+  { group: "admissionregistration.k8s.io", versions: ["v1"] },
+  { group: "scheduling.k8s.io", versions: ["v1"] },
   { group: "coordination.k8s.io", versions: ["v1", "v1beta1"] },
+  { group: "node.k8s.io", versions: ["v1"] },
   { group: "discovery.k8s.io", versions: ["v1"] },
+  { group: "resource.k8s.io", versions: ["v1"] },
 ];
 
 export const resourcesOf = (group: string, version: string) =>

@@ -15,10 +15,24 @@ export function validate(kind: Kind, object: ApiObject, old: ApiObject | undefin
   const rules = { namespaced: kind.namespaced, name: old ? isPathSegment : kind.name };
   const errors = [
     ...validateMetadata(object.metadata, rules),
+    ...(groupsWithAnyFinalizer.includes(kind.group) ? [] : validateFinalizers(object.metadata)),
     ...(old ? validateMetadataUpdate(object.metadata, old.metadata) : []),
     ...(kind.validate?.(object, old) ?? []),
   ];
   if (errors.length > 0) throw invalid({ ...kind, name: object.metadata.name ?? "" }, errors);
+}
+
+/** These groups of the API accept finalizers without a domain. */
+const groupsWithAnyFinalizer = ["admissionregistration.k8s.io", "coordination.k8s.io"];
+const standardFinalizers = ["kubernetes", "orphan", "foregroundDeletion"];
+
+function validateFinalizers({ finalizers = [] }: ObjectMeta): FieldError[] {
+  const why = "name is neither a standard finalizer name nor is it fully qualified";
+  return finalizers.flatMap((name, index) =>
+    name.includes("/") || standardFinalizers.includes(name)
+      ? []
+      : [field.invalid(`metadata.finalizers[${index}]`, name, why)],
+  );
 }
 
 function validateMetadata(meta: ObjectMeta, kind: { namespaced: boolean; name: NameRule }): FieldError[] {

@@ -81,11 +81,14 @@ export function ownable(fields: FieldSet, separateStatus: boolean, subresource: 
     own?.children.delete(element);
   if (own?.isEmpty) metadata.children.delete("f:metadata");
   if (!separateStatus) return metadata;
-  if (subresource === "status") {
-    const status = new FieldSet();
-    const below = metadata.children.get("f:status");
-    if (below) status.children.set("f:status", below);
-    return status;
+  if (subresource !== "") {
+    // A write to a subresource changes the status, and metadata that the kind does not protect.
+    const written = new FieldSet();
+    for (const element of ["f:metadata", "f:status"]) {
+      const below = metadata.children.get(element);
+      if (below) written.children.set(element, below);
+    }
+    return written;
   }
   return metadata.difference(statusFields, true);
 }

@@ -66,7 +66,7 @@ export class FieldSet {
     return [
       ...own,
       ...elements.flatMap((element) =>
-        (this.children.get(element) as FieldSet).paths(path + readable(element)),
+        (this.children.get(element) as FieldSet).paths(path + readableElement(element)),
       ),
     ];
   }
@@ -88,7 +88,8 @@ export class FieldSet {
   }
 }
 
-function readable(element: string): string {
+/** A path element as error messages show it. */
+export function readableElement(element: string): string {
   const text = element.slice(2);
   if (element.startsWith("f:")) return `.${text}`;
   if (element.startsWith("v:")) return `[=${text}]`;

@@ -4,7 +4,7 @@
  */
 import { equal, isObject, type JsonObject, put } from "../objects/object.ts";
 import { resolve, type Schema } from "../objects/schema.ts";
-import { FieldSet } from "./field-set.ts";
+import { FieldSet, readableElement } from "./field-set.ts";
 
 /** How a field is divided into parts. An "atom" is a single value. */
 type Shape =
@@ -59,6 +59,23 @@ function partsOf(value: unknown, shape: Shape): Map<string, unknown> | undefined
   if (shape.type === "set" && Array.isArray(value))
     return new Map(value.map((item) => [valueElement(item), item]));
   return undefined;
+}
+
+/** The lists that have two items with one key, as `path: duplicate entries for key …`. */
+export function duplicateItems(value: unknown, schema: Schema, path = ""): string[] {
+  const shape = shapeOf(schema);
+  const problems: string[] = [];
+  if (Array.isArray(value) && (shape.type === "keyed" || shape.type === "set")) {
+    const seen = new Set<string>();
+    for (const item of value) {
+      const element = shape.type === "set" ? valueElement(item) : keyElement(item, shape.keys, shape.items);
+      if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${readableElement(element)}`);
+      seen.add(element);
+    }
+  }
+  for (const [element, part] of partsOf(value, shape) ?? [])
+    problems.push(...duplicateItems(part, schemaBelow(shape, element), path + readableElement(element)));
+  return problems;
 }
 
 const atomSchema: Schema = {};

@@ -1,13 +1,15 @@
 /** Admission: fills in defaults, and rejects writes that the state of the cluster does not allow. Reads skip it. */
 import { checkRoleEscalation } from "../access/role-escalation.ts";
+import type { User } from "../access/user.ts";
 import { type Kind, keyOf, section } from "../objects/kind.ts";
-import { serviceAccount } from "../objects/kinds/config.ts";
+import { certificateSigningRequest } from "../objects/kinds/cluster.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
 import { pod } from "../objects/kinds/pod.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { ApiError, forbidden, notFound, qualified } from "../objects/status.ts";
 import type { Store } from "../store/store.ts";
 import type { KindContext } from "./context.ts";
+import { admitPod } from "./pod-admission.ts";
 
 /** `old` is undefined on create. Returns the object with its defaults, or throws. */
 export function admit(
@@ -17,11 +19,21 @@ export function admit(
 ): ApiObject {
   const { store, authorizer } = cluster;
   if (!old) checkNamespace(store, kind, object);
-  if (info.subresource !== "") return object;
+  // The server sets a label of every namespace, even if a write to the status omits it.
+  if (info.subresource !== "") return kind === namespace ? (kind.defaults?.(object, old) ?? object) : object;
   const complete = kind.defaults?.(object, old) ?? object;
-  if (!old && kind === pod) checkServiceAccount(store, complete);
+  if (kind === certificateSigningRequest) return withRequester(complete, old, user);
+  if (!old && kind === pod) return admitPod(cluster, complete);
   checkRoleEscalation({ store, authorizer, user, kind }, complete, old);
   return complete;
+}
+
+/** A certificate request names the user who sent it. Nobody can change what it requests. */
+function withRequester(object: ApiObject, old: ApiObject | undefined, user: User): ApiObject {
+  if (old) return { ...object, spec: old.spec };
+  const { name: username, uid, groups, extra } = user;
+  const who = { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
+  return { ...object, spec: { ...section(object, "spec"), ...who } };
 }
 
 /** Objects are created only in a namespace that exists and is not being deleted. */
@@ -49,15 +61,6 @@ function checkNamespace(store: Store, kind: Kind, object: ApiObject): void {
       ],
     },
   );
-}
-
-/** A pod needs a ServiceAccount that exists. */
-function checkServiceAccount(store: Store, object: ApiObject): void {
-  const { namespace: space = "", name = "" } = object.metadata;
-  const account = String(section(object, "spec").serviceAccountName);
-  if (store.get(keyOf(serviceAccount, space, account))) return;
-  const why = `error looking up service account ${space}/${account}: serviceaccount "${account}" not found`;
-  throw forbidden({ group: "", resource: "pods", name }, why);
 }
 
 const undeletableNamespaces = ["default", "kube-system", "kube-public"];

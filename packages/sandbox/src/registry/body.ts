@@ -15,17 +15,14 @@ const maxYamlNodes = 1_000_000;
 export interface Body {
   value: unknown;
   duplicates: string[];
+  /** The text of numbers by path, where it matters. */
+  literals?: ReadonlyMap<string, string>;
 }
 
 /** `expected` is the kind that the path requires. Error messages name it. */
 export async function readBody(context: Context, expected: string): Promise<Body> {
   const type = mediaType(context.request.headers["content-type"]);
-  const read = {
-    "": readJson,
-    "application/json": readJson,
-    "application/yaml": readYaml,
-    [protobufType]: readBinary,
-  }[type];
+  const read = readers.get(type);
   if (read) return readAs(expected, await context.request.body(), read);
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${protobufType}`,
@@ -33,6 +30,12 @@ export async function readBody(context: Context, expected: string): Promise<Body
 }
 
 const protobufType = "application/vnd.kubernetes.protobuf";
+const readers = new Map<string, (bytes: Buffer) => Body | Promise<Body>>([
+  ["", readJson],
+  ["application/json", readJson],
+  ["application/yaml", readYaml],
+  [protobufType, readBinary],
+]);
 const goTypeMeta =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
@@ -48,9 +51,10 @@ async function readAs(
         : `the object provided is unrecognized (must be of type ${expected}): ${why} (${summarize(bytes)})`,
     );
   try {
-    const { value, duplicates } = await read(bytes);
-    if (value === null) return { value: {}, duplicates };
-    if (isObject(value)) return { value, duplicates };
+    const body = await read(bytes);
+    const { value } = body;
+    if (value === null) return { ...body, value: {} };
+    if (isObject(value)) return body;
     const what = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     throw new BodyError(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${goTypeMeta}`,

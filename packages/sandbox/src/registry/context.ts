@@ -73,4 +73,5 @@ export type ApiResponse =
   /** An object that is already serialized as JSON. */
   | { type: "json"; code: number; json: string }
   | { type: "text"; code: number; text: string }
+  | { type: "bytes"; code: number; contentType: string; bytes: Buffer }
   | { type: "stream"; start(sink: Sink): void };

@@ -22,7 +22,8 @@ export async function decodeBody(context: KindContext, fieldValidation: string):
 function toObject(context: KindContext, body: Body, fieldValidation: string): ApiObject {
   const { kind } = context;
   const raw = checkType(kind, body.value);
-  const { value, unknown } = decodeOrReject(kind.type, raw, (why) => cannotBeHandled(kind, why));
+  const explain = (why: string) => cannotBeHandled(kind, why);
+  const { value, unknown } = decodeOrReject(kind.type, raw, explain, body.literals);
   // Duplicates inside an unknown field are not reported, because the field is dropped.
   const dropped = new Set(unknown);
   const kept = body.duplicates.filter((path) => !pathsTo(path).some((parent) => dropped.has(parent)));
@@ -70,9 +71,14 @@ function checkType(kind: Kind, value: unknown): JsonObject {
 }
 
 /** Decodes a value as a type. If it does not have the type, `explain` makes the message of the response. */
-export function decodeOrReject(type: string, value: unknown, explain: (why: string) => string): Decoded {
+export function decodeOrReject(
+  type: string,
+  value: unknown,
+  explain: (why: string) => string,
+  literals?: ReadonlyMap<string, string>,
+): Decoded {
   try {
-    return decode(type, value);
+    return decode(type, value, literals);
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(explain(error.message));
     throw error;

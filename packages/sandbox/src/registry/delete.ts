@@ -1,38 +1,28 @@
-/**
- * DELETE of one object or of a collection. An object is removed immediately unless something holds it: finalizers, a
- * grace period (pods on a node), or dependents that must be deleted first or orphaned. An object that is held gets
- * a deletionTimestamp and is removed later.
- */
+/** DELETE of one object or of a collection. */
 import { keyOf } from "../objects/kind.ts";
 import { serviceAccount } from "../objects/kinds/config.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
 import { service } from "../objects/kinds/network.ts";
 import { pod } from "../objects/kinds/pod.ts";
-import { type ApiObject, isObject, textOf, withMetadata } from "../objects/object.ts";
+import { type ApiObject, isObject, textOf } from "../objects/object.ts";
 import { notRegistered } from "../objects/resources.ts";
 import { metaPrefix } from "../objects/schema.ts";
 import { badRequest, conflict, field, invalid, notFound, type Status } from "../objects/status.ts";
-import { formatTime } from "../objects/time.ts";
 import type { Decision, Stored } from "../store/types.ts";
 import { checkDeletion } from "./admission.ts";
 import { readBody } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
 import { decodeOrReject } from "./decode-body.ts";
+import { type DeletionOptions, decideDeletion } from "./deletion.ts";
 import { represent, representList } from "./represent.ts";
 import { parseSelection } from "./selection.ts";
 import { subjectOf } from "./write.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
-export const foregroundFinalizer = "foregroundDeletion";
-export const orphanFinalizer = "orphan";
-
 /** A DELETE of these kinds returns the deleted object. Other kinds return a Status. */
 const returningKinds = [serviceAccount, namespace, pod, service];
 
-interface DeleteOptions {
-  gracePeriodSeconds?: number;
-  propagationPolicy?: string;
-  orphanDependents?: boolean;
+export interface DeleteOptions extends DeletionOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
   dryRun?: string[];
 }
@@ -73,7 +63,7 @@ export async function deleteCollection(context: KindContext): Promise<ApiRespons
   return representList(context, items, { resourceVersion: String(cluster.store.revision) });
 }
 
-async function deleteObject(
+export async function deleteObject(
   context: KindContext,
   space: string,
   name: string,
@@ -91,7 +81,7 @@ async function deleteObject(
     }
     before = current;
     checkPreconditions(context, current.value, options);
-    const decision = decideDeletion(context, current.value, options);
+    const decision = decideDeletion(kind, current.value, options, cluster.platform.clock.now().wallMs);
     gone = decision === "delete";
     return decision;
   };
@@ -100,46 +90,6 @@ async function deleteObject(
   if (dryRun) decide(present);
   const after = dryRun ? present : await cluster.store.commit(key, decide);
   return { before: before as Stored, after: gone ? ("gone" as const) : (after as Stored) };
-}
-
-function decideDeletion({ kind, cluster }: KindContext, object: ApiObject, options: DeleteOptions): Decision {
-  const { metadata } = object;
-  const finalizers = wantedFinalizers(metadata.finalizers ?? [], options);
-  const asked = options.gracePeriodSeconds;
-  const grace = metadata.deletionTimestamp
-    ? Math.min(asked ?? Number.POSITIVE_INFINITY, metadata.deletionGracePeriodSeconds ?? 0)
-    : (kind.graceSeconds?.(object, asked) ?? 0);
-  const held = finalizers.length > 0 || grace > 0 || (kind === namespace && !isFinalized(object));
-  if (!held) return "delete";
-  const same = metadata.deletionTimestamp && grace === (metadata.deletionGracePeriodSeconds ?? 0);
-  if (same && finalizers.length === (metadata.finalizers ?? []).length) return undefined;
-  const marked = withMetadata(object, {
-    deletionTimestamp:
-      metadata.deletionTimestamp ?? formatTime(cluster.platform.clock.now().wallMs + grace * 1000),
-    ...(kind === namespace ? {} : { deletionGracePeriodSeconds: grace }),
-    ...(metadata.generation && !metadata.deletionTimestamp ? { generation: metadata.generation + 1 } : {}),
-    ...(finalizers.length > 0 ? { finalizers } : {}),
-  });
-  return kind === namespace
-    ? { ...marked, status: { ...(object.status as object), phase: "Terminating" } }
-    : marked;
-}
-
-/** control/namespaces.ts removes a namespace after its content. Until then the finalizer in its spec holds it. */
-function isFinalized(object: ApiObject): boolean {
-  const spec = object.spec as { finalizers?: string[] } | undefined;
-  return !spec?.finalizers?.length;
-}
-
-function wantedFinalizers(
-  present: string[],
-  { propagationPolicy, orphanDependents }: DeleteOptions,
-): string[] {
-  const policy = propagationPolicy ?? (orphanDependents ? "Orphan" : undefined);
-  if (policy === undefined) return present;
-  const others = present.filter((name) => name !== foregroundFinalizer && name !== orphanFinalizer);
-  if (policy === "Foreground") return [...others, foregroundFinalizer];
-  return policy === "Orphan" ? [...others, orphanFinalizer] : others;
 }
 
 function checkPreconditions(

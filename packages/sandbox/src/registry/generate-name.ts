@@ -31,8 +31,11 @@ export async function withGeneratedName<T>(
 }
 
 function generate(prefix: string, platform: Pick<Platform, "randomBytes">): string {
-  const letters = [...platform.randomBytes(suffixLetters)].map((byte) => alphabet[byte % alphabet.length]);
-  return `${prefix.slice(0, maxPrefixLetters)}${letters.join("")}`;
+  return `${prefix.slice(0, maxPrefixLetters)}${randomSuffix(platform)}`;
+}
+
+export function randomSuffix(platform: Pick<Platform, "randomBytes">): string {
+  return [...platform.randomBytes(suffixLetters)].map((byte) => alphabet[byte % alphabet.length]).join("");
 }
 
 function isTaken(error: unknown): boolean {

@@ -9,7 +9,9 @@ import { subjectOf } from "./write.ts";
 
 export async function get(context: KindContext): Promise<ApiResponse> {
   const { cluster, request } = context;
-  checkNotTooNew(request.query.get("resourceVersion") ?? "", cluster.store.revision);
+  const version = request.query.get("resourceVersion") ?? "";
+  if (version === "") await cluster.store.caughtUp();
+  checkNotTooNew(version, cluster.store.revision);
   return represent(context, findObject(context), 200);
 }
 

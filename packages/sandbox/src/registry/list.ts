@@ -22,25 +22,30 @@ export async function list(context: KindContext): Promise<ApiResponse> {
   const selection = parseSelection(context);
   const limit = parseInteger(query.get("limit") ?? "0");
   const token = query.get("continue") ?? "";
-  const page = token ? decodeContinue(token, selection.prefix) : undefined;
+  const start = token ? decodeContinue(token, selection.prefix) : undefined;
   const asked = query.get("resourceVersion") ?? "";
+  if (asked === "") await store.caughtUp();
   checkNotTooNew(asked, store.revision);
   const exact = query.get("resourceVersionMatch") === "Exact";
-  const revision = page?.revision ?? (exact ? Number(asked) : store.revision);
+  const revision = start?.revision ?? (exact ? Number(asked) : store.revision);
 
-  const snapshot = store.list(selection.prefix, revision);
-  if (snapshot === undefined) throw tooOld(store, page, selection.prefix);
-  const rest = page ? snapshot.filter(({ key }) => key > page.after) : snapshot;
-  const matching = rest.filter(({ value }) => selection.matches(value));
-  if (!(limit > 0) || matching.length <= limit)
-    return representList(context, matching, { resourceVersion: String(revision) });
-  const items = matching.slice(0, limit);
+  const page = store.page(selection.prefix, {
+    revision,
+    ...(start ? { after: start.after } : {}),
+    ...(limit > 0 ? { limit } : {}),
+    matches: selection.matches,
+  });
+  if (page === undefined) throw tooOld(store, start, selection.prefix);
+  const { items, remaining } = page;
+  const resourceVersion = String(revision);
+  if (!(limit > 0) || items.length < limit || remaining === 0)
+    return representList(context, items, { resourceVersion });
   const filtered = query.get("labelSelector") || query.get("fieldSelector");
   return representList(context, items, {
-    resourceVersion: String(revision),
+    resourceVersion,
     continue: encodeContinue({ revision, after: (items.at(-1) as Stored).key }, selection.prefix),
     // Kubernetes does not count the remaining items if there is a selector.
-    ...(filtered ? {} : { remainingItemCount: matching.length - limit }),
+    ...(filtered ? {} : { remainingItemCount: remaining }),
   });
 }
 

@@ -8,6 +8,7 @@ import { apply } from "../patch/apply.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import { duplicateItems } from "../patch/typed-objects.ts";
 import { BodyError, mediaType, readJson, readYaml } from "./body.ts";
 import type { ApiResponse, KindContext } from "./context.ts";
 import { cannotBeHandled, checkResourceVersion, decodePatched } from "./decode-body.ts";
@@ -16,18 +17,21 @@ import { updateObject } from "./write.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 const applyType = "application/apply-patch+yaml";
-const patchers: Record<string, (target: ApiObject, patch: unknown, context: KindContext) => unknown> = {
-  "application/json-patch+json": (target, patch) => jsonPatch(target, patch),
-  "application/merge-patch+json": (target, patch) => mergePatch(target, patch),
-  "application/strategic-merge-patch+json": (target, patch, { kind }) =>
-    strategicMergePatch(target, patch, typeNamed(kind.type)),
-};
+type Patcher = (target: ApiObject, patch: unknown, context: KindContext) => unknown;
+const patchers = new Map<string, Patcher>([
+  ["application/json-patch+json", (target, patch) => jsonPatch(target, patch)],
+  ["application/merge-patch+json", (target, patch) => mergePatch(target, patch)],
+  [
+    "application/strategic-merge-patch+json",
+    (target, patch, { kind }) => strategicMergePatch(target, patch, typeNamed(kind.type)),
+  ],
+]);
 
 export async function patch(context: KindContext): Promise<ApiResponse> {
   const type = mediaType(context.request.headers["content-type"]);
   const options = parseWriteOptions(context, type === applyType);
   if (type === applyType) return serverSideApply(context, options);
-  const change = patchers[type];
+  const change = patchers.get(type);
   if (!change) {
     throw new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   }
@@ -45,8 +49,9 @@ export async function patch(context: KindContext): Promise<ApiResponse> {
     (current) => {
       const target = versioned(context, current as ApiObject);
       const patched = change(target, document, context);
-      const shown = type.startsWith("application/strategic") ? printMap(document) : JSON.stringify(patched);
-      return checked(context, patched, options, shown);
+      const show = () =>
+        type.startsWith("application/strategic") ? printMap(document) : JSON.stringify(patched);
+      return checked(context, patched, options, show);
     },
     false,
   );
@@ -64,7 +69,7 @@ export function readPatch(bytes: Buffer) {
 }
 
 /** Checks that the result of a patch is an object of the kind, with the same name and namespace. */
-function checked(context: KindContext, value: unknown, options: WriteOptions, shown: string): ApiObject {
+function checked(context: KindContext, value: unknown, options: WriteOptions, show: () => string): ApiObject {
   const { kind, info } = context;
   let object: ApiObject;
   try {
@@ -72,7 +77,7 @@ function checked(context: KindContext, value: unknown, options: WriteOptions, sh
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const why = error.message.replace(cannotBeHandled(kind, ""), "");
-    const cause = field.invalid("patch", shown, why);
+    const cause = field.invalid("patch", show(), why);
     throw invalid({ group: "", kind: "", name: "" }, [cause]);
   }
   const { name, namespace } = object.metadata;
@@ -151,16 +156,16 @@ function decodeApplied(context: KindContext, value: unknown): ApiObject {
   }
   try {
     const { value: decoded, unknown } = decodeSparse(kind.type, value);
-    const [first] = unknown;
-    if (first !== undefined) {
-      // Apply needs the type of every field, so it rejects unknown fields at any level of field validation.
+    // Apply needs the type of every field, so it rejects unknown fields at any level of field validation.
+    const problems = [
+      ...unknown.slice(0, 1).map((path) => `.${path}: field not declared in schema`),
+      ...duplicateItems(decoded, typeNamed(kind.type)),
+    ];
+    if (problems.length > 0) {
       const { namespace = "", name = "" } = (decoded.metadata ?? {}) as { namespace?: string; name?: string };
       const which = `${namespace}/${name}; ${kind.group}/${kind.version}, Kind=${kind.kind}`;
-      throw new ApiError(
-        500,
-        "",
-        `failed to create typed patch object (${which}): .${first}: field not declared in schema`,
-      );
+      const what = problems.length > 1 ? `errors:\n  ${problems.join("\n  ")}` : problems[0];
+      throw new ApiError(500, "", `failed to create typed patch object (${which}): ${what}`);
     }
     return { ...(decoded as unknown as ApiObject), metadata: (decoded.metadata ?? {}) as JsonObject };
   } catch (error) {

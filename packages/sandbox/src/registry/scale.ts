@@ -62,7 +62,9 @@ const toResponse = (object: ApiObject): ApiResponse => ({
 
 function toScale(object: ApiObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const labels = (at(object, "spec", "selector", "matchLabels") ?? {}) as Record<string, string>;
+  // The selector of a ReplicationController is a map of labels.
+  const path = object.kind === "ReplicationController" ? [] : ["matchLabels"];
+  const labels = (at(object, "spec", "selector", ...path) ?? {}) as Record<string, string>;
   const selector = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return {
     kind: "Scale",

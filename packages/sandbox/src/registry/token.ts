@@ -83,7 +83,7 @@ function findBound(
   reference: { kind?: string; name?: string; uid?: string },
 ): BoundObject {
   const { kind = "", name = "", uid } = reference;
-  const of = { Pod: pod, Secret: secret }[kind];
+  const of = [pod, secret].find((bindable) => bindable.kind === kind);
   if (!of)
     throw badRequest(
       `cannot bind token for serviceaccount ${quote(info.name)} to object of type ${quote(kind)}`,

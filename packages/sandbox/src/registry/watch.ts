@@ -22,6 +22,7 @@ export async function watch(context: KindContext): Promise<ApiResponse> {
   const selection = parseSelection(context);
   const version = query.get("resourceVersion") ?? "";
   if (!/^\d*$/.test(version)) throw new ApiError(500, "", invalidVersionMessage(version));
+  if (version === "") await cluster.store.caughtUp();
   const given = parseInteger(query.get("timeoutSeconds") ?? "0");
   const seconds = given > 0 ? given : minTimeoutSeconds * (1 + cluster.platform.random());
   return { type: "stream", start: (sink) => start(context, selection, seconds, sink) };

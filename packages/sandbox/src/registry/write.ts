@@ -4,7 +4,7 @@
  */
 import { decode } from "../objects/decode.ts";
 import { type Kind, keyOf } from "../objects/kind.ts";
-import { type ApiObject, equal, withMetadata } from "../objects/object.ts";
+import { type ApiObject, equal, type ObjectMeta, withMetadata } from "../objects/object.ts";
 import {
   ApiError,
   alreadyExists,
@@ -23,9 +23,6 @@ import { admit } from "./admission.ts";
 import type { KindContext } from "./context.ts";
 import { withGeneratedName } from "./generate-name.ts";
 import type { WriteOptions } from "./write-options.ts";
-
-/** The request size limit of etcd. */
-const maxObjectBytes = 1.5 * 1024 * 1024;
 
 export async function createObject(
   context: KindContext,
@@ -62,6 +59,8 @@ export async function updateObject(
   let created = false;
   let last: ApiObject | undefined;
   const stored = await commit(context, info.name, options, (current) => {
+    created = false;
+    last = undefined;
     if (!current && !create) throw notFound(subject);
     const object = withNamespace(context, change(current?.value));
     checkPreconditions(context, object, current?.value);
@@ -110,8 +109,8 @@ function prepareUpdate(
   old: ApiObject,
   options: WriteOptions,
 ): ApiObject {
-  const { kind, info } = context;
-  const parted = kind.status ? withWritablePart(info.subresource, object, old) : object;
+  const { kind } = context;
+  const parted = kind.status ? withWritablePart(context, object, old) : object;
   const fresh = withMetadata(parted, {
     resourceVersion: old.metadata.resourceVersion as string,
     ...(object.metadata.uid ? {} : { uid: old.metadata.uid as string }),
@@ -146,17 +145,31 @@ function withManagedFields(
   return trackFields(write, object, old);
 }
 
-/** A write to the object does not change its status. A write to the status changes nothing else. */
-function withWritablePart(subresource: string, object: ApiObject, old: ApiObject): ApiObject {
+/**
+ * A write to the object does not change its status. A write to the status changes nothing else except metadata, and
+ * some kinds protect parts of their metadata.
+ */
+function withWritablePart({ kind, info }: KindContext, object: ApiObject, old: ApiObject): ApiObject {
   const { status: newStatus, ...rest } = object;
-  if (subresource === "status") {
-    const metadata = {
-      ...old.metadata,
-      ...(object.metadata.managedFields ? { managedFields: object.metadata.managedFields } : {}),
-    };
-    return { ...old, metadata, ...(newStatus === undefined ? {} : { status: newStatus }) };
+  if (info.subresource === "")
+    return { ...(rest as ApiObject), ...(old.status === undefined ? {} : { status: old.status }) };
+  const metadata: ObjectMeta = { ...object.metadata };
+  for (const name of keptMetadata(kind)) {
+    if (old.metadata[name] === undefined) delete metadata[name];
+    else Object.assign(metadata, { [name]: old.metadata[name] });
   }
-  return { ...(rest as ApiObject), ...(old.status === undefined ? {} : { status: old.status }) };
+  // An approval changes only the conditions.
+  const { conditions } = (newStatus ?? {}) as { conditions?: unknown };
+  const status = info.subresource === "approval" ? { ...(old.status as object), conditions } : newStatus;
+  return { ...old, metadata, ...(status === undefined ? {} : { status }) };
+}
+
+const statusMetadata = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+function keptMetadata({ statusKeeps = [] }: Kind) {
+  return statusKeeps.includes("metadata")
+    ? statusMetadata
+    : statusMetadata.filter((name) => (statusKeeps as readonly string[]).includes(name));
 }
 
 function kept(
@@ -200,12 +213,12 @@ function releasesObject(object: ApiObject, old: ApiObject): boolean {
 
 /** A write without changes causes no revision and no event. The times in managedFields do not count as changes. */
 function equalExceptTimes(object: ApiObject, old: ApiObject): boolean {
-  const timeless = ({ metadata, ...rest }: ApiObject) => ({
-    ...rest,
-    metadata: {
-      ...metadata,
-      managedFields: (metadata.managedFields ?? []).map((entry) => ({ ...entry, time: "" })),
-    },
+  // Most writes change something here, so the rest is rarely compared.
+  const withoutMetadata = ({ metadata: _metadata, ...rest }: ApiObject) => rest;
+  if (!equal(withoutMetadata(object), withoutMetadata(old))) return false;
+  const timeless = ({ metadata }: ApiObject) => ({
+    ...metadata,
+    managedFields: (metadata.managedFields ?? []).map((entry) => ({ ...entry, time: "" })),
   });
   return equal(timeless(object), timeless(old));
 }
@@ -218,22 +231,12 @@ async function commit(
 ): Promise<Stored> {
   const { kind, info, cluster } = context;
   const key = keyOf(kind, info.namespace, name);
-  const checked = (current: Stored | undefined) => {
-    const decision = decide(current);
-    if (typeof decision === "object") checkSize(decision);
-    return decision;
-  };
-  if (!dryRun) return (await cluster.store.commit(key, checked)) as Stored;
+  if (!dryRun) return (await cluster.store.commit(key, decide)) as Stored;
   const current = cluster.store.get(key);
-  const decision = checked(current);
+  const decision = decide(current);
   if (current && typeof decision !== "object") return current;
   const value = withMetadata(decision as ApiObject, {});
   return { key, revision: 0, value, json: JSON.stringify(value) };
-}
-
-function checkSize(object: ApiObject): void {
-  if (JSON.stringify(object).length > maxObjectBytes)
-    throw new ApiError(500, "", "etcdserver: request is too large");
 }
 
 export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {

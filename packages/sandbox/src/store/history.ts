@@ -1,11 +1,11 @@
 /**
- * The most recent events, limited in number and in size so that memory use stays constant. Watches resume from it, and
- * the later pages of a list use it to show the revision of the first page.
+ * The most recent events of one resource, limited in number and in size so that memory use stays constant. Watches
+ * resume from it, and the later pages of a list use it to show the revision of the first page.
  */
 import type { Stored, StoreEvent } from "./types.ts";
 
 /** Enough for a minute of a busy test. A watcher that was disconnected for longer has to list again. */
-const defaultMaxEvents = 4096;
+export const defaultMaxEvents = 4096;
 /** A ConfigMap can have a megabyte, and 4096 of them would need too much memory. */
 const maxCharacters = 32 * 1024 * 1024;
 
@@ -17,13 +17,9 @@ export class History {
   #characters = 0;
   #compactedRevision: number;
 
-  constructor(revision: number, maxEvents = defaultMaxEvents) {
+  constructor(revision: number, maxEvents: number) {
     this.#compactedRevision = revision;
     this.#maxEvents = maxEvents;
-  }
-
-  get compactedRevision(): number {
-    return this.#compactedRevision;
   }
 
   add(event: StoreEvent): void {
@@ -41,17 +37,17 @@ export class History {
     return this.#events.slice(index);
   }
 
-  /** Turns a current list into the list at an earlier revision, by undoing the later events. */
-  listAt(current: Stored[], prefix: string, revision: number): Stored[] | undefined {
+  /**
+   * The objects that have changed since a revision, as they were then. Undefined stands for an object that did not
+   * exist.
+   */
+  changedSince(revision: number): Map<string, Stored | undefined> | undefined {
     const events = this.since(revision);
     if (events === undefined) return undefined;
-    const objects = new Map(current.map((object) => [object.key, object]));
-    for (const { object, previous } of events.reverse()) {
-      if (!object.key.startsWith(prefix)) continue;
-      if (previous) objects.set(object.key, previous);
-      else objects.delete(object.key);
-    }
-    return [...objects.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    const changed = new Map<string, Stored | undefined>();
+    for (const { object, previous } of events)
+      if (!changed.has(object.key)) changed.set(object.key, previous);
+    return changed;
   }
 
   compact(revision: number): void {

@@ -1,13 +1,12 @@
 /** Opens a store, in memory or on disk. */
 import { openLevel } from "./level.ts";
-import { Store } from "./store.ts";
+import { LocalStore } from "./local-store.ts";
+import type { Store } from "./store.ts";
 
 /**
  * Opens a store to share between sandboxes. The caller has to close it.
  * @param dataDir directory that keeps the data @default in memory only
  */
 export async function openStore(dataDir?: string): Promise<Store> {
-  if (dataDir === undefined) return new Store();
-  const { journal, content } = await openLevel(dataDir);
-  return new Store({ journal, content });
+  return new LocalStore(dataDir === undefined ? {} : await openLevel(dataDir));
 }

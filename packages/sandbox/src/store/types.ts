@@ -20,13 +20,21 @@ export interface StoreEvent {
 /** The decision of a commit: a new value, "delete", or undefined to leave the object unchanged. */
 export type Decision = ApiObject | "delete" | undefined;
 
-/** Stores a commit permanently, before it takes effect. */
-export interface Journal {
-  write(entry: { revision: number; key: string; json: string | undefined }): Promise<void>;
-  close(): Promise<void>;
+export type Decide = (current: Stored | undefined) => Decision;
+
+export interface PageOptions {
+  /** Shows the objects as they were at this revision. @default the current revision */
+  revision?: number;
+  /** Starts behind this key. @default the first key */
+  after?: string;
+  /** The number of items. @default all */
+  limit?: number;
+  /** Selects objects. @default all */
+  matches?(object: ApiObject): boolean;
 }
 
-export interface StoreContent {
-  revision: number;
-  entries: { key: string; json: string }[];
+export interface Page {
+  items: Stored[];
+  /** How many objects follow the last item, including those that `matches` would skip. */
+  remaining: number;
 }

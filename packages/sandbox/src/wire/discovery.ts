@@ -3,11 +3,12 @@ import { type DiscoveredResource, groupVersions, resourcesOf } from "../objects/
 import { kubernetesRelease } from "../objects/schema.ts";
 import type { ApiResponse, Context } from "../registry/context.ts";
 import { openApi } from "./openapi.ts";
+import { openApiV2 } from "./openapi-v2.ts";
 
 export async function discovery(context: Context): Promise<ApiResponse | undefined> {
   const { path, method } = context.request;
   const clean = path.replace(/(.)\/$/, "$1");
-  if (/^\/(healthz|livez|readyz)(\/|$)/.test(clean)) return { type: "text", code: 200, text: "ok" };
+  if (/^\/(healthz|livez|readyz)(\/|$)/.test(clean)) return health(context, clean);
   if (method !== "GET" && method !== "HEAD") return undefined;
   const ok = (value: unknown): ApiResponse => ({ type: "object", code: 200, value });
   if (clean === "/") return ok({ paths: allPaths() });
@@ -32,14 +33,32 @@ export async function discovery(context: Context): Promise<ApiResponse | undefin
   const found = root === "apis" ? named.find((entry) => entry.group === group) : undefined;
   if (found && wanted === undefined) return ok({ kind: "APIGroup", apiVersion: "v1", ...printGroup(found) });
   if (found?.versions.includes(wanted as string)) return ok(resourceList(group, wanted as string));
+  if (clean === "/openapi/v2") return openApiV2(context.request.headers.accept);
   return openApi(clean);
+}
+
+/** A sandbox that cannot store anything is alive, but not ready. */
+async function health({ cluster }: Context, path: string): Promise<ApiResponse> {
+  const problem = path.startsWith("/livez") ? undefined : await cluster.store.problem();
+  if (problem === undefined) return { type: "text", code: 200, text: "ok" };
+  const check = path.split("/")[1];
+  return { type: "text", code: 500, text: `[-]store failed: ${problem}\n${check} check failed\n` };
 }
 
 function allPaths(): string[] {
   const groups = groupVersions.flatMap(({ group, versions }) =>
     group ? [`/apis/${group}`, ...versions.map((name) => `/apis/${group}/${name}`)] : ["/api", "/api/v1"],
   );
-  return [...groups, "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].sort();
+  return [
+    ...groups,
+    "/apis",
+    "/healthz",
+    "/livez",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/readyz",
+    "/version",
+  ].sort();
 }
 
 function version() {

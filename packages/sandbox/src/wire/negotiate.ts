@@ -2,8 +2,9 @@
 import { ApiError } from "../objects/status.ts";
 import type { ResponseForm } from "../registry/context.ts";
 
-const supportedTypes = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-const streamTypes = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+/** A real API server also lists protobuf. */
+const supportedTypes = "application/json, application/yaml";
+const streamTypes = "application/json;stream=watch";
 
 export function negotiate(accept: string | undefined): ResponseForm {
   if (!accept?.trim()) return { format: "json", as: "object" };

@@ -14,6 +14,10 @@ export async function sendResponse(
     send(response, answer.code, "text/plain; charset=utf-8", answer.text, context);
     return;
   }
+  if (answer.type === "bytes") {
+    send(response, answer.code, answer.contentType, answer.bytes, context);
+    return;
+  }
   const headers = answer.type === "object" ? answer.headers : undefined;
   const json = answer.type === "json" ? answer.json : JSON.stringify(answer.value);
   if (context.responseForm.format === "yaml" && headers === undefined) {
@@ -39,7 +43,7 @@ function send(
   response: ServerResponse,
   code: number,
   contentType: string,
-  body: string,
+  body: string | Buffer,
   context: Context | undefined,
 ): void {
   const warnings = warningHeaders(context?.warnings ?? []);
@@ -49,8 +53,9 @@ function send(
   response.setHeader("Content-Type", contentType);
   response.setHeader("Content-Length", Buffer.byteLength(body));
   response.writeHead(code);
-  // A string body would be joined with the headers and encoded as UTF-8. Headers need Latin-1 (see warnings.ts).
-  response.end(Buffer.from(body));
+  // Node sends a string body together with the headers, in one write. It then encodes the headers as UTF-8 too, but
+  // warnings need Latin-1 (see warnings.ts).
+  response.end(typeof body === "string" && warnings.length > 0 ? Buffer.from(body) : body);
 }
 
 const faultReasons = {

@@ -35,6 +35,8 @@ const contentTypes = [
   "application/vnd.kubernetes.protobuf",
   "text/plain",
   "a/b;c",
+  "__proto__",
+  "constructor",
   "",
 ];
 const patchTypes = [

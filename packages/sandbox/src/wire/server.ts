@@ -34,6 +34,8 @@ interface ListenOptions {
   host: string;
   port: number;
   tls: { server: KeyAndCertificate; authorityPem: string } | undefined;
+  /** The names of the server, if it allows everything without credentials. */
+  openNames: Set<string> | undefined;
 }
 
 export class ApiServer {
@@ -92,7 +94,8 @@ export class ApiServer {
     let context: Context | undefined;
     try {
       const request = toRequest(incoming);
-      context = authorizeRequest(this.#cluster, request, credentialsOf(incoming));
+      const { openNames } = this.#options;
+      context = authorizeRequest(this.#cluster, request, credentialsOf(incoming), openNames);
       const target = targetOf(context);
       const { faults } = this.#actions;
       // Faults do not affect the admin paths, so an administrator can always remove them.

@@ -36,7 +36,7 @@ async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSign
     identity: election.identity,
     election: name,
   });
-  const stop = logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock);
+  const stop = logLeader(election, log, { every: flags.logLeaderEvery, clock: platform.backgroundClock });
   try {
     await election.run((term) => onceAborted(term.signal), { signal });
   } finally {

@@ -110,7 +110,11 @@ async function supervise(
   const [program = "", ...args] = command;
   const supervisor = new Supervisor({ ...child, election, electionName, command: program, args, gates });
   const stops = [
-    logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock),
+    logLeader(election, log, {
+      every: flags.logLeaderEvery,
+      clock: platform.backgroundClock,
+      isWorking: () => supervisor.hasProcesses(),
+    }),
     logSupervisor(supervisor, log),
     traffic.takeOver(election),
     signals.connect(supervisor),

@@ -26,7 +26,7 @@ export function declareSandbox(program: Command, platform: Platform): void {
       "address to listen on; any address other than loopback is open to other machines",
       "127.0.0.1",
     )
-    .option("--host-name <name...>", "further names or addresses for the certificate")
+    .option("--host-name <name...>", "further names or addresses of the server, for its certificate")
     .option(
       "--data-dir <directory>",
       "directory to keep the data in across restarts (default: in memory only)",
@@ -35,7 +35,7 @@ export function declareSandbox(program: Command, platform: Platform): void {
       "--kubeconfig-out <file>",
       `where to write the administrator's kubeconfig (default: ${defaultKubeconfigPath(platform)})`,
     )
-    .option("--anonymous", "allow every request without a token")
+    .option("--anonymous", "allow every request without a token, except requests of web pages")
     .option("--no-tls", "serve plain HTTP instead of HTTPS")
     .addOption(
       new Option("--log-format <format>", "output format (default: text on a terminal, else json)").choices([

@@ -85,7 +85,7 @@ async function takePart(
         status: server?.address,
       },
     );
-    const stop = logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock);
+    const stop = logLeader(election, log, { every: flags.logLeaderEvery, clock: platform.backgroundClock });
     const delayMs = parseDuration(flags.handoverDelay) ?? 0;
     const work = async (term: Term, ready: () => Promise<void>) => {
       await ready();

@@ -90,9 +90,37 @@ export const secret: Kind = {
       size += Buffer.from(value, "base64").length;
     }
     if (size > maxDataBytes) errors.push(field.tooLong("data", maxDataBytes));
-    return errors;
+    return [...errors, ...validateSecretType(object)];
   },
 };
+
+/** Some types of secrets need certain keys. */
+function validateSecretType(object: ApiObject): FieldError[] {
+  const data = (object.data ?? {}) as Data;
+  const missing = (...keys: string[]) => keys.filter((key) => !Object.hasOwn(data, key));
+  const required = (keys: string[]) => keys.map((key) => field.required(`data[${key}]`));
+  switch (object.type) {
+    case "kubernetes.io/tls":
+      return required(missing("tls.crt", "tls.key"));
+    case "kubernetes.io/ssh-auth":
+      return data["ssh-privatekey"] ? [] : required(["ssh-privatekey"]);
+    case "kubernetes.io/basic-auth": {
+      const keys = missing("username", "password");
+      return keys.length === 2 ? required(keys) : [];
+    }
+    case "kubernetes.io/service-account-token": {
+      const key = "kubernetes.io/service-account.name";
+      const path = `metadata.annotations[${key}]`;
+      return object.metadata.annotations?.[key] ? [] : [field.required(path)];
+    }
+    case "kubernetes.io/dockercfg":
+      return required(missing(".dockercfg"));
+    case "kubernetes.io/dockerconfigjson":
+      return required(missing(".dockerconfigjson"));
+    default:
+      return [];
+  }
+}
 
 export const serviceAccount: Kind = {
   ...core,

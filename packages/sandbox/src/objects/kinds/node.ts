@@ -11,6 +11,8 @@ interface NodeStatus {
 
 const statusOf = (object: ApiObject) => section(object, "status") as NodeStatus;
 
+const notReady = "node.kubernetes.io/not-ready";
+
 export const node: Kind = {
   group: "",
   version: "v1",
@@ -23,6 +25,15 @@ export const node: Kind = {
   storage: "minions",
   name: isDnsSubdomain,
   status: true,
+  /** A new node is not ready, and takes no pods until a controller removes the taint. */
+  defaults(object, old) {
+    if (old) return object;
+    const spec = section(object, "spec");
+    const taints = (spec.taints ?? []) as { key?: string; effect?: string }[];
+    const known = taints.some(({ key, effect }) => key === notReady && effect === "NoSchedule");
+    if (known) return object;
+    return { ...object, spec: { ...spec, taints: [...taints, { key: notReady, effect: "NoSchedule" }] } };
+  },
   selectable: { "spec.unschedulable": (object) => String(section(object, "spec").unschedulable ?? false) },
   columns: [
     nameColumn,

@@ -70,6 +70,7 @@ function defaultContainer(container: Container): Container {
 }
 
 function defaultVolume(volume: JsonObject): JsonObject {
+  if (volume.hostPath) return { ...volume, hostPath: { type: "", ...(volume.hostPath as JsonObject) } };
   for (const source of ["configMap", "secret", "projected", "downwardAPI"]) {
     if (volume[source])
       return { ...volume, [source]: { defaultMode: 420, ...(volume[source] as JsonObject) } };

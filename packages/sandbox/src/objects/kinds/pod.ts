@@ -34,6 +34,7 @@ export const pod: Kind = {
   storage: "pods",
   name: isDnsSubdomain,
   status: true,
+  statusKeeps: ["ownerReferences"],
   generation: true,
   selectable: {
     "spec.nodeName": (object) => specOf(object).nodeName ?? "",

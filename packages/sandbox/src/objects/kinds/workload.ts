@@ -1,4 +1,4 @@
-/** Deployment and ReplicaSet. They are only stored: no controller acts on them. */
+/** Deployment, ReplicaSet, StatefulSet and DaemonSet. They are only stored: no controller acts on them. */
 import { ageColumn, type Column, formatLabels, joined, type Kind, nameColumn, section } from "../kind.ts";
 import { type LabelSelector, matchesLabels } from "../label-selector.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
@@ -6,6 +6,7 @@ import type { ApiObject, JsonObject, ObjectMeta } from "../object.ts";
 import { equal } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
 import { immutable } from "../validate.ts";
+import { declare } from "./declare.ts";
 import { type Container, defaultPodSpec, type PodSpec, validatePodSpec } from "./pod-template.ts";
 
 interface WorkloadSpec extends JsonObject {
@@ -24,6 +25,15 @@ const wideColumns: Column[] = [
   { name: "Selector", priority: 1, cell: (object) => formatLabels(specOf(object).selector?.matchLabels) },
 ];
 
+/** The fields of a DaemonSet's status, in the order of the columns. */
+const daemonCounts = [
+  "desiredNumberScheduled",
+  "currentNumberScheduled",
+  "numberReady",
+  "updatedNumberScheduled",
+  "numberAvailable",
+];
+
 const apps = {
   group: "apps",
   version: "v1",
@@ -31,15 +41,27 @@ const apps = {
   name: isDnsSubdomain,
   status: true,
   generation: true,
+  categories: ["all"] as string[],
 } as const;
 
-function defaultSpec(object: ApiObject): WorkloadSpec {
+function defaultTemplate(object: ApiObject): WorkloadSpec {
   const spec = specOf(object);
-  const template = { ...spec.template, spec: defaultPodSpec(spec.template?.spec ?? {}) };
-  return { ...spec, replicas: spec.replicas ?? 1, template };
+  return { ...spec, template: { ...spec.template, spec: defaultPodSpec(spec.template?.spec ?? {}) } };
 }
 
-function validateWorkload(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+function defaultSpec(object: ApiObject): WorkloadSpec {
+  const spec = defaultTemplate(object);
+  return { ...spec, replicas: spec.replicas ?? 1 };
+}
+
+const validateWorkload = validateAs("deployment");
+
+/** `name` is what error messages call the kind. */
+function validateAs(name: string): NonNullable<Kind["validate"]> {
+  return (object, old) => validateNamed(name, object, old);
+}
+
+function validateNamed(name: string, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const { replicas, selector, template } = specOf(object);
   const errors: FieldError[] = [];
   if (replicas !== undefined && replicas < 0) {
@@ -48,7 +70,7 @@ function validateWorkload(object: ApiObject, old: ApiObject | undefined): FieldE
   const empty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;
   if (!selector || Object.keys(selector).length === 0) errors.push(field.required("spec.selector"));
   if (selector && Object.keys(selector).length > 0 && empty) {
-    errors.push(field.invalid("spec.selector", selector, "empty selector is invalid for deployment"));
+    errors.push(field.invalid("spec.selector", selector, `empty selector is invalid for ${name}`));
   }
   if (empty || !matchesLabels(selector ?? {}, template?.metadata?.labels ?? {})) {
     const why = "`selector` does not match template `labels`";
@@ -65,7 +87,7 @@ function validateWorkload(object: ApiObject, old: ApiObject | undefined): FieldE
 
 export const deployment: Kind = {
   ...apps,
-  categories: ["all"],
+  statusKeeps: ["labels"],
   kind: "Deployment",
   plural: "deployments",
   singular: "deployment",
@@ -100,7 +122,6 @@ export const deployment: Kind = {
 
 export const replicaSet: Kind = {
   ...apps,
-  categories: ["all"],
   kind: "ReplicaSet",
   plural: "replicasets",
   singular: "replicaset",
@@ -123,3 +144,89 @@ export const replicaSet: Kind = {
   }),
   validate: validateWorkload,
 };
+
+export const statefulSet: Kind = declare({
+  ...apps,
+  kind: "StatefulSet",
+  shortNames: ["sts"],
+  columns: [
+    nameColumn,
+    {
+      name: "Ready",
+      cell: (object) => `${statusNumber(object, "readyReplicas")}/${specOf(object).replicas ?? 0}`,
+    },
+    ageColumn,
+    ...wideColumns.slice(0, 2),
+  ],
+  defaults(object) {
+    const spec = defaultSpec(object);
+    const updateStrategy = { type: "RollingUpdate", ...(spec.updateStrategy as JsonObject) } as JsonObject;
+    if (updateStrategy.type === "RollingUpdate")
+      updateStrategy.rollingUpdate = { partition: 0, ...(updateStrategy.rollingUpdate as JsonObject) };
+    const claims = spec.volumeClaimTemplates as JsonObject[] | undefined;
+    return {
+      ...object,
+      spec: {
+        podManagementPolicy: "OrderedReady",
+        revisionHistoryLimit: 10,
+        persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
+        ...spec,
+        updateStrategy,
+        ...(claims ? { volumeClaimTemplates: claims.map(defaultClaimTemplate) } : {}),
+      },
+      status: { replicas: 0, availableReplicas: 0, ...section(object, "status") },
+    };
+  },
+  validate: validateAs("statefulset"),
+});
+
+const defaultClaimTemplate = (claim: JsonObject) => ({
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  ...claim,
+  spec: { volumeMode: "Filesystem", ...(claim.spec as JsonObject) },
+  status: { phase: "Pending" },
+});
+
+export const daemonSet: Kind = declare({
+  ...apps,
+  kind: "DaemonSet",
+  shortNames: ["ds"],
+  columns: [
+    nameColumn,
+    ...["Desired", "Current", "Ready", "Up-to-date", "Available"].map((name, index): Column => {
+      const field = daemonCounts[index] as string;
+      return { name, type: "integer", cell: (object) => statusNumber(object, field) };
+    }),
+    {
+      name: "Node Selector",
+      cell: (object) => formatLabels(specOf(object).template?.spec?.nodeSelector),
+    },
+    ageColumn,
+    ...wideColumns,
+  ],
+  defaults(object, old) {
+    const spec = defaultTemplate(object);
+    const updateStrategy = { type: "RollingUpdate", ...(spec.updateStrategy as JsonObject) } as JsonObject;
+    if (updateStrategy.type === "RollingUpdate") {
+      updateStrategy.rollingUpdate = {
+        maxUnavailable: 1,
+        maxSurge: 0,
+        ...(updateStrategy.rollingUpdate as JsonObject),
+      };
+    }
+    const annotations = { ...object.metadata.annotations, [templateGeneration]: countTemplate(spec, old) };
+    const metadata = { ...object.metadata, annotations };
+    return { ...object, metadata, spec: { revisionHistoryLimit: 10, ...spec, updateStrategy } };
+  },
+  validate: validateAs("daemonset"),
+});
+
+const templateGeneration = "deprecated.daemonset.template.generation";
+
+/** Counts the changes of the template. Older clients read it. */
+function countTemplate(spec: WorkloadSpec, old: ApiObject | undefined): string {
+  const before = Number(old?.metadata.annotations?.[templateGeneration] ?? 0);
+  const same = old !== undefined && equal(specOf(old).template, spec.template);
+  return String(same ? before : before + 1);
+}
