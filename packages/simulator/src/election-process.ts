@@ -48,6 +48,7 @@ const probe = { periodMs: 10_000, failures: 3 };
 export class ElectionProcess extends TenureCandidate implements CandidateProcess {
   readonly leaseMs: number;
   override readonly objects: readonly number[];
+  readonly mayHesitate: boolean;
   readonly #election: Election;
   readonly #witness = new Witness();
   readonly #stop = new AbortController();
@@ -67,6 +68,9 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     const { random, clock } = parts.machine;
     this.leaseMs = Number.parseInt(options.leaseDuration ?? "", 10) * 1_000;
     this.objects = parts.objects;
+    const priority = random.chance(0.1) ? random.integer(0, 9) : undefined;
+    const noFailover = random.chance(0.05);
+    this.mayHesitate = priority !== undefined || noFailover;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
     this.#onExit = parts.onExit;
@@ -85,6 +89,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       },
       clock,
       random: random.next,
+      ...(priority !== undefined && { priority }),
+      noFailover,
       onOverrun: "report",
       ...(random.chance(0.8) && { cooldown: `${cooldownMs}ms` }),
       // Shorter than the longest time that simulated work takes to stop, or without a limit.

@@ -70,6 +70,10 @@ export function describeProblem(problem: ReportedProblem): SupervisorError {
         `The gates did not close within ${Math.round(problem.waitedMs)} ms; the lease is released without waiting for them any longer.`,
       );
     case "hook-failed":
+      if (problem.hook === "recordCompletion") {
+        const why = "The work is done, but that is not recorded, so it may be done again";
+        return new SupervisorError("HookFailed", `${why}: ${problem.why}.`);
+      }
       return new SupervisorError("HookFailed", `The hook ${problem.hook} failed: ${problem.why}.`);
   }
 }

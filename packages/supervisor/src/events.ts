@@ -12,7 +12,7 @@ export type ChildProcessState = "stopped" | "starting" | "running" | "stopping";
 export type ChildEvent =
   | { readonly type: "started"; readonly pid: number; readonly restarts: number }
   | { readonly type: "ready"; readonly pid: number; readonly tookMs: number }
-  /** SIGTERM was sent. SIGKILL follows after `timeoutMs`. */
+  /** The stop signal was sent. SIGKILL follows after `timeoutMs`. */
   | { readonly type: "stopping"; readonly pid: number; readonly timeoutMs: number }
   /** SIGKILL was sent to these processes. */
   | { readonly type: "killing"; readonly pids: readonly number[] }

@@ -2,7 +2,8 @@ import type { Writable } from "node:stream";
 import type { Clock } from "@tenure/base";
 import type { Gate } from "@tenure/traffic";
 import type { Check, Ready } from "./check/spec.ts";
-import type { SupervisedElection } from "./election-seam.ts";
+import type { Completion, SupervisedElection } from "./election-seam.ts";
+import type { KillMode } from "./process/stop-signal.ts";
 
 export const exitActions = ["restart", "release", "exit"] as const;
 export type OnExit = (typeof exitActions)[number];
@@ -14,6 +15,8 @@ export type WhenUnhealthy = (typeof unhealthyActions)[number];
 export const supervisorDefaults = {
   startTimeoutMs: 60_000,
   stopTimeoutMs: 25_000,
+  stopSignal: "SIGTERM",
+  killMode: "process",
   killMarginMs: 500,
   onExit: "restart",
   maxRestarts: 5,
@@ -74,6 +77,8 @@ export interface SupervisorOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** @default the working directory of this process */
   readonly cwd?: string;
+  /** The user and the group that the child runs as; needs root. @default those of this process */
+  readonly user?: { readonly uid: number; readonly gid: number };
   /** Printed before each line of the child's output. Without it, the child writes directly to our stdout and stderr. @default none */
   readonly logPrefix?: string;
   /** Where prefixed output goes. @default stdout of this process */
@@ -86,12 +91,21 @@ export interface SupervisorOptions {
   readonly startTimeoutMs?: number;
   /** How long the child may take to stop when the term ends on purpose. After that it is killed. @default 25_000 */
   readonly stopTimeoutMs?: number;
+  /** The signal that asks the child to stop. @default "SIGTERM" */
+  readonly stopSignal?: NodeJS.Signals;
+  /** Which processes get that signal first. SIGKILL always goes to the child and all its descendants. @default "process" */
+  readonly killMode?: KillMode;
   /** How long before the hard deadline of a lost term the child is killed. @default 500 */
   readonly killMarginMs?: number;
   /** @default none */
   readonly health?: HealthOptions;
   /** What to do when the child exits while this replica leads. @default "restart" */
   readonly onExit?: OnExit;
+  /**
+   * The work is done once: a child that exits with 0 by itself ends the run after its completion is recorded, and no child is
+   * started if that is already recorded. Another exit is handled by `onExit`. @default none
+   */
+  readonly completion?: Completion;
   /** How many restarts are allowed within the window. The next failure gives up leadership. @default 5 */
   readonly maxRestarts?: number;
   /** @default 600_000 */

@@ -10,17 +10,20 @@ import {
   supervisorDefaults,
   unhealthyActions,
 } from "./options.ts";
+import { checkStopSignal, killModes } from "./process/stop-signal.ts";
 
 type ResolvedHealth = Required<HealthOptions>;
 
 type Optional =
   | "electionName"
   | "cwd"
+  | "user"
   | "logPrefix"
   | "stdout"
   | "stderr"
   | "deadlineFolder"
   | "clock"
+  | "completion"
   | "health"
   | "hooks";
 
@@ -41,6 +44,8 @@ export function resolveOptions(options: SupervisorOptions): ResolvedOptions {
     ready: options.ready ?? { kind: "spawn" },
     startTimeoutMs: options.startTimeoutMs ?? supervisorDefaults.startTimeoutMs,
     stopTimeoutMs: options.stopTimeoutMs ?? supervisorDefaults.stopTimeoutMs,
+    stopSignal: options.stopSignal ?? supervisorDefaults.stopSignal,
+    killMode: options.killMode ?? supervisorDefaults.killMode,
     killMarginMs: options.killMarginMs ?? supervisorDefaults.killMarginMs,
     onExit: options.onExit ?? supervisorDefaults.onExit,
     maxRestarts: options.maxRestarts ?? supervisorDefaults.maxRestarts,
@@ -86,6 +91,11 @@ function problemsOf(options: ResolvedOptions): Problem[] {
       field: "command",
       rule: "and {args} and {env} must be strings without a null character",
     });
+  }
+  const { value: stopSignal, problems: signalProblems } = checkStopSignal(String(options.stopSignal));
+  if (stopSignal === undefined) problems.push(...signalProblems);
+  if (!killModes.includes(options.killMode)) {
+    problems.push(oneOfProblem("killMode", killModes, options.killMode));
   }
   if (!exitActions.includes(options.onExit)) {
     problems.push(oneOfProblem("onExit", exitActions, options.onExit));

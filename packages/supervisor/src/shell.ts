@@ -5,15 +5,19 @@
 import type { ChildProcess } from "node:child_process";
 import { type Clock, formatDuration, type Instant, messageOf } from "@tenure/base";
 import { GateGroup } from "@tenure/traffic/internal";
-import { checkExec } from "./check/exec.ts";
 import { runCheck } from "./check/run.ts";
 import type { CheckContext } from "./check/spec.ts";
+import { childProgram } from "./child-program.ts";
+import { readCompletion, recordCompletion } from "./completion.ts";
 import { DeadlineFile } from "./deadline-file.ts";
 import type { SupervisedTerm } from "./election-seam.ts";
 import { describeProblem, SupervisorError } from "./errors.ts";
 import type { SupervisorEvents } from "./events.ts";
 import type { Effect, Event } from "./machine/types.ts";
-import { inheritedEnvironment, ownPid, ownStderr, ownStdout, randomId, temporaryFolder } from "./platform.ts";
+import { inheritedEnvironment, ownPid, randomId, temporaryFolder } from "./platform.ts";
+import { childCgroup } from "./process/child-cgroup.ts";
+import { DescriptorOutput } from "./process/descriptor-output.ts";
+import { runHook } from "./process/hook.ts";
 import { killUntilGone } from "./process/kill.ts";
 import { type ManagerEvent, ProcessManager } from "./process/manager.ts";
 import { procTable } from "./process/process-table.ts";
@@ -72,9 +76,10 @@ export class Shell {
       marker: this.#marker,
       table: procTable(),
       supervisor: ownPid,
+      cgroup: childCgroup(this.#marker),
       excluded: () => (this.watchdog.pid === undefined ? [] : [this.watchdog.pid]),
     });
-    const { ready, logPrefix, stdout, stderr, warm } = options;
+    const { ready, logPrefix, stdout, stderr, warm, stopSignal, killMode, deadlineFolder } = options;
     this.manager = new ProcessManager({
       tree: this.#tree,
       clock,
@@ -86,8 +91,11 @@ export class Shell {
       logPrefix,
       stdout,
       stderr,
-      ownStdout: ownStdout(),
-      ownStderr: ownStderr(),
+      ownStdout: new DescriptorOutput(1, clock),
+      ownStderr: new DescriptorOutput(2, clock),
+      pipeFolder: deadlineFolder,
+      stopSignal,
+      killMode,
       onEvent: (event) => this.#onManagerEvent(event),
       onError,
     });
@@ -179,8 +187,17 @@ export class Shell {
   }
 
   async #prepare(id: number): Promise<void> {
-    const { options, clock, send } = this.#parts;
+    const { options, clock, send, term, emit } = this.#parts;
     const program = this.#newProgram();
+    const { completion } = options;
+    const served = term();
+    if (completion && served) {
+      const onError = (error: Error) => emit("error", { error });
+      const isDone = await readCompletion(completion, { clock, signal: served.signal, onError });
+      // Undefined if the term ended first. Then nothing is started.
+      if (isDone) send({ type: "already-done", id });
+      if (isDone !== false) return;
+    }
     const waitUntilReady = await prepareReady(options.ready, {
       clock,
       context: contextOf(program),
@@ -272,6 +289,10 @@ export class Shell {
   }
 
   #runHook({ id, hook, role }: Effect & { type: "run-hook" }): void {
+    if (hook === "recordCompletion") {
+      this.#recordCompletion(id);
+      return;
+    }
     const { options, send, clock } = this.#parts;
     const argv = options.hooks[hook]?.argv ?? [];
     const { env, cwd } = contextOf(this.#newProgram());
@@ -279,11 +300,19 @@ export class Shell {
     // Nothing waits for a hook that only reports the role, so it is not a process of the child.
     const markers = isGuarded ? {} : { [markerVariable]: inheritedEnvironment()[markerVariable] };
     const context = { env: { ...env, ...markers, TENURE_ROLE: role }, cwd };
-    void this.#track(id, (signal) => checkExec(argv, context, signal)).then(async (failure) => {
+    void this.#track(id, (signal) => runHook(argv, { ...context, signal })).then(async (failure) => {
       // The hook runs while there is no child, so every process with the marker is its own.
       if (isGuarded) await killUntilGone(this.#tree, { clock });
       send({ type: "hook-ended", id, failure });
     });
+  }
+
+  #recordCompletion(id: number): void {
+    const { options, send, clock, term, emit } = this.#parts;
+    const onError = (error: Error) => emit("error", { error });
+    void this.#track(id, (signal) =>
+      recordCompletion(options.completion, term(), { clock, signal, onError }),
+    ).then((failure) => send({ type: "hook-ended", id, failure }));
   }
 
   /** Resolves with the reason if it fails. */
@@ -302,26 +331,12 @@ export class Shell {
 
   #newProgram(): Program {
     const { options, term } = this.#parts;
-    const { command, args, cwd, env, electionName, election } = options;
-    const inherited = inheritedEnvironment();
-    const token = term()?.token;
     this.#starts += 1;
-    // An outer supervisor must find this child too, so its markers are kept.
-    const markers = [inherited[markerVariable], `${this.#marker}.${this.#starts}`].filter(Boolean).join(" ");
-    return {
-      command,
-      args,
-      cwd,
-      env: {
-        ...inherited,
-        ...env,
-        TENURE_IDENTITY: election.identity,
-        TENURE_ELECTION: electionName,
-        TENURE_TOKEN: token === undefined || options.warm ? undefined : String(token),
-        TENURE_DEADLINE_FILE: this.deadlineFile.path,
-        [markerVariable]: markers,
-      },
-    };
+    return childProgram(options, {
+      marker: `${this.#marker}.${this.#starts}`,
+      token: term()?.token,
+      deadlinePath: this.deadlineFile.path,
+    });
   }
 }
 

@@ -87,7 +87,7 @@ export class Supervisor {
     return outcomeOf(this.#machine.state);
   }
 
-  /** Forwards a signal to the process group of the child. Does nothing without a child. */
+  /** Forwards a signal to the child, or to its process group if the kill mode says so. Does nothing without a child. */
   forward(signal: ForwardedSignal): void {
     this.#shell.manager.signal(signal);
   }
@@ -194,11 +194,15 @@ export class Supervisor {
   }
 }
 
-function configOf({ hooks, health, ...options }: ResolvedOptions): Config {
+function configOf({ hooks, health, completion, ...options }: ResolvedOptions): Config {
   const limits = Object.entries(hooks).map(([name, hook]) => [name, hook?.timeoutMs]);
   return {
     ...options,
-    hookTimeoutMs: Object.fromEntries(limits),
+    hookTimeoutMs: {
+      ...Object.fromEntries(limits),
+      // Tried until the term ends.
+      ...(completion && { recordCompletion: Number.POSITIVE_INFINITY }),
+    },
     health: health && { ...health, check: describeCheck(health.check) },
   };
 }

@@ -1,6 +1,6 @@
 /** Creates the gates and the status server that the flags describe. */
 import { readFile } from "node:fs/promises";
-import { oneOfProblem, type Problem, quote } from "@tenure/base";
+import { Backoff, formatDuration, messageOf, oneOfProblem, type Problem, quote, sleep } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
   PrometheusMetrics,
@@ -23,7 +23,7 @@ import {
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
-import { takeOverEachTerm } from "@tenure/traffic/internal";
+import { isTransient, takeOverEachTerm } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -34,8 +34,11 @@ export interface Traffic {
   readonly gates: readonly Gate[];
   /** For the election; undefined without a status server. */
   readonly metrics?: PrometheusMetrics;
-  /** Takes this replica out of traffic before the election starts. Rejects if a gate cannot work. */
-  prepare(): Promise<void>;
+  /**
+   * Takes this replica out of traffic before the election starts. Waits for an API server that does not answer. Rejects if a gate
+   * cannot work until a person changes something.
+   */
+  prepare(signal: AbortSignal): Promise<void>;
   /** Takes a dead leader out of traffic while the work of a new term is starting. The returned function stops that. */
   takeOver(election: Pick<Election, "on">): () => void;
   /** Starts the status server, if --status is given. */
@@ -120,7 +123,7 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
     gates,
     ...(metrics && { metrics }),
     takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
-    prepare: () => asFailure(() => prepareGates(gates)),
+    prepare: (signal) => asFailure(() => prepareWhenPossible(gates, parts, signal)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;
       metrics.observe(source);
@@ -136,6 +139,29 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
       );
     },
   };
+}
+
+const preparePauses = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
+
+async function prepareWhenPossible(
+  gates: readonly Gate[],
+  { platform, onError }: TrafficParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const pauses = new Backoff(preparePauses, () => 0);
+  for (;;) {
+    try {
+      await prepareGates(gates);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTransient(error)) throw error;
+      const pauseMs = pauses.next();
+      onError(new Error(`${messageOf(error)} Next attempt in ${formatDuration(pauseMs)}.`, { cause: error }));
+      await sleep(platform.clock, pauseMs, signal);
+      signal.throwIfAborted();
+    }
+  }
 }
 
 function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {

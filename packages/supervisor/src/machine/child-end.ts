@@ -12,6 +12,8 @@ export type ChildEnd =
   | { readonly type: "not-ready"; readonly why: string }
   /** The child exited by itself. */
   | { readonly type: "exited"; readonly why: string; readonly exit: ChildExit; readonly wasReady: boolean }
+  /** The work is done, by this child or earlier, and that is recorded. */
+  | { readonly type: "completed" }
   | { readonly type: "unhealthy"; readonly why: string }
   /** A gate cannot be opened, so no traffic reaches the child. */
   | { readonly type: "unreachable"; readonly why: string }
@@ -35,6 +37,8 @@ export function decideAfterEnd(end: ChildEnd, onExit: OnExit, hasLed: boolean): 
   switch (end.type) {
     case "term-ended":
       return "return";
+    case "completed":
+      return "exit";
     case "unguarded":
     case "unreachable":
       return "give-up";

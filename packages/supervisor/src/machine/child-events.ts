@@ -1,5 +1,6 @@
 /** What follows from what happens to the child, its health checks and its hooks. */
 import type { ChildExit } from "../events.ts";
+import type { ChildEnd } from "./child-end.ts";
 import { runHook } from "./settle.ts";
 import { afterEnd, endChild, noHealth, notify, type StepContext } from "./transitions.ts";
 
@@ -34,8 +35,17 @@ export function childGone(ctx: StepContext, killed: boolean): void {
   state.health = noHealth;
   const end = child.stop?.end ?? { type: "term-ended" };
   state.child = { name: "finishing", end };
-  if (config.hookTimeoutMs.postStop === undefined) afterEnd(ctx, end);
+  if (config.hookTimeoutMs.postStop === undefined) recordOrEnd(ctx, end);
   else runHook(ctx, "postStop");
+}
+
+/** Only an exit with 0 that nobody asked for completes the work: many programs exit with 0 when they are told to stop. */
+function recordOrEnd(ctx: StepContext, end: ChildEnd): void {
+  const { state, config } = ctx;
+  const isDone = end.type === "exited" && end.exit.code === 0;
+  if (config.hookTimeoutMs.recordCompletion === undefined || !isDone) afterEnd(ctx, end);
+  else if (!state.term || state.term.ending?.kind === "lost") afterEnd(ctx, { type: "term-ended" });
+  else runHook(ctx, "recordCompletion");
 }
 
 export function hookEnded(ctx: StepContext, id: number, failure: string | undefined): void {
@@ -52,7 +62,10 @@ export function hookEnded(ctx: StepContext, id: number, failure: string | undefi
   }
   state.hook = undefined;
   const { child } = state;
-  if (child.name === "finishing") afterEnd(ctx, child.end);
+  // Work whose completion could not be recorded may be done again, by this replica or by another.
+  if (hook.name === "recordCompletion")
+    afterEnd(ctx, { type: why === undefined ? "completed" : "term-ended" });
+  else if (child.name === "finishing") recordOrEnd(ctx, child.end);
   if (child.name !== "preparing") return;
   if (why === undefined) state.child = { ...child, isHookDone: true };
   else afterEnd(ctx, { type: "not-spawned", why: `the hook before the start failed: ${why}`, exitCode: 126 });

@@ -1,7 +1,8 @@
-/** Random histories of one supervisor, checked by a slow and simple model. A failure is shrunk and prints its seed. */
+/** Random histories of one supervisor, checked by a slow and simple rules. A failure is shrunk and prints its seed. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Action, action, Play } from "../testing/actions.ts";
+import { type Action, Play } from "../model/play.ts";
+import { action } from "../testing/actions.ts";
 import type { Config } from "./types.ts";
 
 const seed = Number(process.env.TENURE_PROPERTY_SEED ?? 20_260_801);
@@ -21,8 +22,7 @@ const configs = fc.record<Partial<Config>>({
 const history = fc.array(action, { minLength: 5, maxLength: 80, size: "max" });
 
 function played(config: Partial<Config>, actions: readonly Action[]): Play {
-  const play = new Play(config);
-  play.world.send({ type: "start" });
+  const play = Play.start(config);
   for (const each of actions) play.act(each);
   return play;
 }
@@ -32,9 +32,9 @@ describe("in any history", () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(configs, history, (config, actions) => {
-        const { world, model } = played(config, actions);
+        const { world, rules } = played(config, actions);
         for (const { effect } of world.log) seen.set(effect.type, (seen.get(effect.type) ?? 0) + 1);
-        expect(model.violations).toEqual([]);
+        expect(rules.violations).toEqual([]);
       }),
       { seed, numRuns: runs },
     );
@@ -62,14 +62,14 @@ describe("in any history", () => {
     fc.assert(
       fc.property(configs, history, (config, actions) => {
         const play = played(config, actions);
-        const { world, model } = play;
+        const { world, rules } = play;
         if (world.isDead) return;
         for (const what of ["prepare", "spawn", "watchdog"] as const) play.act({ do: "release", what });
         world.renew(600_000);
         play.act({ do: "terminate" });
         world.pass(world.config.stopTimeoutMs + 501);
-        expect([model.isTermOpen, world.process, world.areGatesOpen]).toEqual([false, undefined, false]);
-        expect(model.violations).toEqual([]);
+        expect([rules.isTermOpen, world.process, world.areGatesOpen]).toEqual([false, undefined, false]);
+        expect(rules.violations).toEqual([]);
       }),
       { seed, numRuns: Math.ceil(runs / 3) },
     );
@@ -79,7 +79,7 @@ describe("in any history", () => {
     fc.assert(
       fc.property(configs, history, (config, actions) => {
         const play = played(config, actions);
-        const { world, model } = play;
+        const { world, rules } = play;
         if (world.isDead || world.state.run !== "running") return;
         for (const what of ["prepare", "spawn", "watchdog", "gates"] as const)
           play.act({ do: "release", what });
@@ -93,7 +93,7 @@ describe("in any history", () => {
           world.pass(1_000);
         }
         if (world.state.run === "running") expect(world.state.reportedPhase).toBe("leader");
-        expect(model.violations).toEqual([]);
+        expect(rules.violations).toEqual([]);
       }),
       { seed, numRuns: Math.ceil(runs / 3) },
     );

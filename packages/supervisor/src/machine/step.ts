@@ -127,6 +127,9 @@ function apply(ctx: StepContext, event: Event): void {
     case "prepared":
       if (child.name === "preparing" && child.id === event.id) state.child = { ...child, isPrepared: true };
       return;
+    case "already-done":
+      if (child.name === "preparing" && child.id === event.id) afterEnd(ctx, { type: "completed" });
+      return;
     case "child-started":
       if (child.name !== "running") return;
       state.child = { ...child, pid: event.pid };

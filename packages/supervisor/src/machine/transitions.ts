@@ -183,5 +183,5 @@ export function beginTerm(ctx: StepContext, term: Pick<Term, "token" | "deadline
 }
 
 function whyOf(end: ChildEnd): string {
-  return end.type === "term-ended" ? "the term ended" : end.why;
+  return "why" in end ? end.why : "the term ended";
 }

@@ -38,9 +38,10 @@ interface HealthConfig {
 /**
  * - `preStart` runs before each start of the child. If it fails, the child is not started.
  * - `postStop` runs after the child and its descendants have exited, while the term is still valid.
+ * - `recordCompletion` runs when work that is done once is done. No program runs: the caller records that at the lock.
  * - `roleChange` runs when this replica becomes the leader, and when it no longer is. Nothing waits for it.
  */
-export type HookName = "preStart" | "postStop" | "roleChange";
+export type HookName = "preStart" | "postStop" | "recordCompletion" | "roleChange";
 
 type Role = "leader" | "follower";
 
@@ -195,6 +196,8 @@ export type Event =
   | { readonly type: "term-lost"; readonly deadline: Instant }
   /** The caller has prepared this start. */
   | { readonly type: "prepared"; readonly id: number }
+  /** This start is not needed: work that is done once is already done. */
+  | { readonly type: "already-done"; readonly id: number }
   | { readonly type: "child-started"; readonly pid: number }
   | { readonly type: "child-not-started"; readonly why: string; readonly exitCode: number }
   | { readonly type: "child-ready"; readonly id: number }

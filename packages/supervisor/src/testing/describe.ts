@@ -3,7 +3,7 @@ import { formatDuration } from "@tenure/base";
 import { describeProblem } from "../errors.ts";
 import type { ChildEvent } from "../events.ts";
 import type { Effect } from "../machine/types.ts";
-import type { World } from "./world.ts";
+import type { World } from "../model/world.ts";
 
 /** Undefined: the histories do not show it. */
 export function describeEffect(effect: Effect, world: World): string | undefined {

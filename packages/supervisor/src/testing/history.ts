@@ -1,8 +1,8 @@
 /** Runs the histories in testdata. The commands are explained in testdata/README.md. */
 import { parseDuration } from "@tenure/base";
 import type { Config } from "../machine/types.ts";
+import { type Held, World } from "../model/world.ts";
 import { describeEffect, describeWorld, time } from "./describe.ts";
-import { type Held, World } from "./world.ts";
 
 /** Plays a history and returns its text with the actual output after each `----`. */
 export function runHistory(text: string): string {
@@ -96,6 +96,9 @@ class HistoryRunner {
       case "hook":
         world.endHook(words[0] === "succeeds" ? undefined : "exit code 1");
         return;
+      case "already-done":
+        world.alreadyDone();
+        return;
       case "hold":
         world.held.add(words[0] as Held);
         return;
@@ -129,7 +132,7 @@ function configFrom(words: readonly string[]): Partial<Config> {
   const fields = new Map(words.map((word) => word.split("=") as [string, string | undefined]));
   const duration = (word: string, name: keyof Config) =>
     fields.has(word) ? { [name]: ms(fields.get(word)) } : {};
-  const hooks = ["preStart", "postStop", "roleChange"].filter((hook) => fields.has(hook));
+  const hooks = ["preStart", "postStop", "recordCompletion", "roleChange"].filter((hook) => fields.has(hook));
   const health = {
     check: "http://child",
     periodMs: 10_000,

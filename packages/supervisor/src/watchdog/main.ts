@@ -13,6 +13,7 @@ import {
   ownStdout,
   setTitle,
 } from "../platform.ts";
+import { childCgroup } from "../process/child-cgroup.ts";
 import { procTable } from "../process/process-table.ts";
 import { ProcessTree } from "../process/process-tree.ts";
 import { Guard } from "./guard.ts";
@@ -21,7 +22,7 @@ import { type FromWatchdog, messageReader, type ToWatchdog, toLine } from "./pro
 const [marker = "", supervisor = ""] = ownArguments;
 setTitle(`tenure-watchdog of ${supervisor}`);
 // A service manager such as systemd signals all processes of a service. The watchdog must outlive the processes that it guards.
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) ignoreSignal(signal);
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"] as const) ignoreSignal(signal);
 
 const stdout = ownStdout();
 // The supervisor is dead, and does not need the message.
@@ -35,17 +36,22 @@ function remove(path: string): void {
   } catch {}
 }
 
+const cgroup = childCgroup(marker);
 const guard = new Guard({
   tree: new ProcessTree({
     marker,
     table: procTable(),
     supervisor: Number(supervisor),
     excluded: () => [ownPid],
+    cgroup,
   }),
   clock: systemClock,
   send,
   remove,
-  exit: () => endProcess(0),
+  exit: () => {
+    cgroup.remove();
+    endProcess(0);
+  },
 });
 
 const read = messageReader<ToWatchdog>((message) => guard.onMessage(message));

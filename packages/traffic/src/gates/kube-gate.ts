@@ -58,6 +58,8 @@ const defaultCloseTimeoutMs = 5_000;
 /** Less than the other time-outs, so that one request that hangs leaves time for a retry. */
 const requestTimeoutMs = 3_000;
 const backoff = { firstMs: 50, mostMs: 1_000, jitter: 0 };
+/** An attempt with less time than this would fail because of its own limit, and hide the real cause. */
+const leastAttemptMs = 250;
 
 /** Another writer was faster. Reading again and deciding again helps at once. */
 const conflictCodes: ReadonlySet<string> = new Set(["Conflict", "AlreadyExists"]);
@@ -70,6 +72,14 @@ const transientCodes: ReadonlySet<string> = new Set([
   "Timeout",
   "BadResponse",
 ]);
+
+/** Whether a failed `prepare` may succeed later without any action. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof KubeError) return transientCodes.has(error.code);
+  if (!(error instanceof TrafficError)) return false;
+  // `prepareGates` reports several gates together.
+  return Array.isArray(error.cause) ? error.cause.every(isTransient) : isTransient(error.cause);
+}
 
 export class KubeGate implements Gate {
   readonly name: string;
@@ -234,8 +244,9 @@ export class KubeGate implements Gate {
         const leftMs = deadlineMs - this.#clock.now().monoMs;
         if (signal?.aborted || leftMs <= 0) throw error;
         if (conflictCodes.has(code)) continue;
-        if (!transientCodes.has(code)) throw error;
-        await sleep(this.#clock, Math.min(delays.next(), leftMs), signal);
+        const pauseMs = delays.next();
+        if (!transientCodes.has(code) || leftMs - pauseMs < leastAttemptMs) throw error;
+        await sleep(this.#clock, pauseMs, signal);
       }
     }
   }

@@ -8,7 +8,7 @@ import type { ApiObject, JsonObject } from "../object.ts";
 import { equal } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
 
-export const rbacGroup = "rbac.authorization.k8s.io";
+const rbacGroup = "rbac.authorization.k8s.io";
 
 const rbac = {
   group: rbacGroup,

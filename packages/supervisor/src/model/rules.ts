@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 /** A watchdog that is missing is missed for at most one lease, or for as long as these minimum times take on a short one. */
 const shortestUnguardedMs = 3_000;
 
-export class Model {
+export class Rules {
   readonly violations: string[] = [];
   readonly #world: World;
   #isTermOpen = false;
@@ -21,6 +21,9 @@ export class Model {
   constructor(world: World) {
     this.#world = world;
     world.onEffect = (effect) => this.#onEffect(effect);
+    world.onWatchdogKill = () => {
+      if (!world.isFrozen) this.#forbid("the watchdog has to kill, although the supervisor runs");
+    };
     world.onChange = () => this.check();
   }
 
@@ -44,6 +47,23 @@ export class Model {
 
   get isTermOpen(): boolean {
     return this.#isTermOpen;
+  }
+
+  /** The same rules for a copy of the world. */
+  copyFor(world: World): Rules {
+    const other = new Rules(world);
+    other.#isTermOpen = this.#isTermOpen;
+    other.#isTermLost = this.#isTermLost;
+    other.#isTerminated = this.#isTerminated;
+    other.#readyPid = this.#readyPid;
+    other.#termMs = this.#termMs;
+    other.#unguardedSinceMs = this.#unguardedSinceMs;
+    return other;
+  }
+
+  /** All that later checks depend on. */
+  facts(): readonly unknown[] {
+    return [this.#isTermOpen, this.#isTermLost, this.#isTerminated, this.#readyPid, this.#unguardedSinceMs];
   }
 
   /** Looks at the world. Nobody enforces anything while the supervisor is frozen or dead and the watchdog is missing too. */
@@ -103,7 +123,8 @@ export class Model {
         if (world.areGatesOpen) this.#forbid("the work is over, but the gates are open");
         if (
           [...world.hooks.values()].some(
-            (hook) => hook === "postStop" || (hook === "preStart" && !config.warm),
+            (hook) =>
+              hook === "postStop" || hook === "recordCompletion" || (hook === "preStart" && !config.warm),
           )
         )
           this.#forbid("the work is over, but a hook runs");

@@ -60,6 +60,8 @@ export class World {
   /** The hooks that run, by id. */
   hooks = new Map<number, HookName>();
   onEffect: (effect: Effect) => void = () => {};
+  /** Called when the watchdog kills. */
+  onWatchdogKill: () => void = () => {};
   /** Called whenever time or the world has moved. */
   onChange: () => void = () => {};
   #pids = 100;
@@ -136,6 +138,11 @@ export class World {
     this.send({ type: "child-quiet" });
   }
 
+  /** The start that is being prepared is not needed. */
+  alreadyDone(): void {
+    this.send({ type: "already-done", id: this.#lastPrepare });
+  }
+
   /** Does what was held back. */
   release(what: Held): void {
     this.held.delete(what);
@@ -169,6 +176,31 @@ export class World {
     this.isFrozen = false;
     this.send({ type: "tick" });
     this.pass(0);
+  }
+
+  /** Another world in the same state, with no listeners and an empty log. */
+  copy(): World {
+    const other = new World(this.config);
+    const { state, monoMs, wallAheadMs, isFrozen, isDead, deadline, areGatesOpen } = this;
+    Object.assign(other, { state, monoMs, wallAheadMs, isFrozen, isDead, deadline, areGatesOpen });
+    for (const what of this.held) other.held.add(what);
+    other.process = this.process && { ...this.process };
+    other.watchdog = this.watchdog && { ...this.watchdog };
+    other.hooks = new Map(this.hooks);
+    other.#pids = this.#pids;
+    other.#lastPrepare = this.#lastPrepare;
+    other.#lastClose = this.#lastClose;
+    other.#lastQuestion = this.#lastQuestion;
+    other.#isSpawnPending = this.#isSpawnPending;
+    return other;
+  }
+
+  /** All that the future of this world depends on. */
+  facts(): readonly unknown[] {
+    const { state, monoMs, wallAheadMs, isDead, process, watchdog, deadline, areGatesOpen } = this;
+    const last = [this.#lastPrepare, this.#lastClose, this.#lastQuestion, this.#isSpawnPending, this.#pids];
+    const sets = [[...this.held].sort(), [...this.hooks]];
+    return [state, monoMs, wallAheadMs, isDead, process, watchdog, deadline, areGatesOpen, ...last, ...sets];
   }
 
   /** Lets time pass. The process manager kills at its time, the watchdog at its own, and the machine gets its ticks. */
@@ -217,6 +249,7 @@ export class World {
     const exit = { code: undefined, signal: "SIGKILL" };
     const pids = [this.process?.pid ?? 0];
     this.process = undefined;
+    if (by === "watchdog") this.onWatchdogKill();
     if (by === "supervisor") this.send({ type: "child-killing" });
     else this.send({ type: "watchdog-killed", pids, sinceMs: this.monoMs });
     this.send({ type: "child-exited", exit });
