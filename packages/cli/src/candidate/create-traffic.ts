@@ -122,7 +122,7 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   return {
     gates,
     ...(metrics && { metrics }),
-    takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
+    takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError, clock: parts.platform.clock }),
     prepare: (signal) => asFailure(() => prepareWhenPossible(gates, parts, signal)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;
@@ -176,7 +176,13 @@ function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
       if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
       parts.onError(error);
     };
-    gates.push(countFailures(create({ client, namespace, pod, election, onError }), kind, onFailure));
+    gates.push(
+      countFailures(
+        create({ client, namespace, pod, election, onError, clock: platform.clock }),
+        kind,
+        onFailure,
+      ),
+    );
   };
   if (flags.readyFile !== undefined) {
     const { readyFile: path } = flags;
