@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { messageOf } from "@tenure/base";
 import type { EventStream } from "./event-stream.ts";
+import { healthOf } from "./health.ts";
 import type { ReadyMode, StatusSource } from "./source.ts";
 import type { StatusTracker } from "./status-tracker.ts";
 
@@ -80,7 +81,7 @@ export class Router {
   }
 
   #health(): Answer {
-    const { healthy, message } = this.#options.source.election.health();
+    const { healthy, message } = healthOf(this.#options.source);
     return text(healthy ? 200 : 503, healthy ? `ok: ${message}` : `unhealthy: ${message}`);
   }
 

@@ -7,7 +7,7 @@ export interface StatusSource {
   readonly phase?: () => string;
   /** The current state of the leader's child process. @default there is no child */
   readonly child?: () => ChildSummary;
-  /** The supervisor of the child, for metrics: a `Supervisor` of @tenure/supervisor fits. @default no metrics about a child */
+  /** The supervisor of the child, for health and metrics: a `Supervisor` of @tenure/supervisor fits. @default there is none */
   readonly supervisor?: SupervisorSource;
   /** Calls back when phase or child may have changed. The returned function removes the listener. @default only events of the election */
   readonly onChange?: (listener: () => void) => () => void;
@@ -21,11 +21,23 @@ export interface ChildSummary {
   readonly restarts?: number;
 }
 
-/** The part of a supervisor that metrics are derived from. */
+/** The part of a supervisor that health and metrics are derived from. */
 export interface SupervisorSource {
-  status(): { readonly watchdog: { readonly running: boolean; readonly pid?: number } };
+  status(): SupervisorState;
   on(name: "child", listener: (event: ChildChange) => void): () => void;
   on(name: "health", listener: (event: { readonly failures: number }) => void): () => void;
+}
+
+export interface SupervisorState {
+  /** This replica leads although its child fails. */
+  readonly degraded?: boolean;
+  readonly child?: { readonly state: string };
+  readonly watchdog: {
+    readonly running: boolean;
+    readonly pid?: number;
+    /** How long ago it last answered. */
+    readonly lastHeartbeatMs?: number;
+  };
 }
 
 /** An event about a child. Events of other types have other fields. */

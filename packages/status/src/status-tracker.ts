@@ -3,7 +3,8 @@
  * A leader whose term has expired or is ending is not named, because a client may be about to send it work.
  */
 import { asError, type Clock, Emitter, onAbort, warn } from "@tenure/base";
-import type { ChildSummary, StatusSource } from "./source.ts";
+import { healthOf } from "./health.ts";
+import type { ChildSummary, StatusSource, SupervisorState } from "./source.ts";
 
 export interface Status {
   /** The leader, or "" if there is none, as the classic leader-elector sidecar responds. */
@@ -21,6 +22,10 @@ export interface Status {
   readonly healthy: boolean;
   readonly message: string;
   readonly child?: ChildSummary;
+  /** With a supervisor: the process that kills the child if this process cannot. */
+  readonly watchdog?: SupervisorState["watchdog"];
+  /** With a supervisor: this replica leads although its child fails. */
+  readonly degraded?: boolean;
 }
 
 export type StatusEvent = "leader-changed" | "phase" | "renewed";
@@ -73,8 +78,9 @@ export class StatusTracker {
   status(): Status {
     // If the process was frozen, the term may have expired without any event.
     this.#update();
-    const { election, child } = this.#source;
-    const { healthy, message } = election.health();
+    const { election, child, supervisor } = this.#source;
+    const { healthy, message } = healthOf(this.#source);
+    const { watchdog, degraded } = supervisor?.status() ?? {};
     const isLeader = this.isLeader();
     return {
       name: this.#leader ?? "",
@@ -88,6 +94,8 @@ export class StatusTracker {
       healthy,
       message,
       ...(child && { child: child() }),
+      ...(watchdog && { watchdog }),
+      ...(degraded !== undefined && { degraded }),
     };
   }
 

@@ -117,6 +117,18 @@ export const metricsCatalogue = [
     labels: [],
     help: "Times that the watchdog was replaced by a new one.",
   },
+  {
+    name: "tenure_watchdog_heartbeat_age_seconds",
+    type: "gauge",
+    labels: [],
+    help: "Time since the watchdog last answered. Absent if there is no supervisor.",
+  },
+  {
+    name: "tenure_degraded",
+    type: "gauge",
+    labels: [],
+    help: "1 while this replica leads although its child fails, because no replica is healthier. Absent if there is no supervisor.",
+  },
 ] as const satisfies readonly MetricEntry[];
 
 export type MetricName = (typeof metricsCatalogue)[number]["name"];

@@ -5,6 +5,7 @@
 import { type Clock, onAbort, systemClock } from "@tenure/base";
 import type { ElectionMetrics, EndReason, Failure, RequestKind } from "@tenure/election";
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { healthOf } from "../health.ts";
 import type { StatusSource } from "../source.ts";
 import { type MetricName, metricsCatalogue } from "./catalogue.ts";
 import { SupervisorCounts } from "./supervisor-counts.ts";
@@ -161,13 +162,12 @@ export class PrometheusMetrics implements ElectionMetrics {
     const name = this.#name;
     const { term } = election;
     this.#gauge("tenure_lease_remaining_seconds").set({ name }, (term?.remainingMs() ?? 0) / 1_000);
-    this.#gauge("tenure_healthy").set({ name }, election.health().healthy ? 1 : 0);
+    this.#gauge("tenure_healthy").set({ name }, healthOf(source).healthy ? 1 : 0);
     const isLeader = term?.isValid() && !term.signal.aborted;
     const current = source.phase?.() ?? (isLeader ? "leader" : term ? "pre-follower" : "follower");
     for (const phase of phases) this.#gauge("tenure_phase").set({ name, phase }, phase === current ? 1 : 0);
-    if (this.#supervisor)
-      this.#gauge("tenure_watchdog_running").set({ name }, this.#supervisor.isWatchdogRunning() ? 1 : 0);
-    else this.#readRestarts(source.child?.().restarts ?? 0);
+    if (!this.#supervisor) this.#readRestarts(source.child?.().restarts ?? 0);
+    for (const [metric, value] of this.#supervisor?.gauges() ?? []) this.#gauge(metric).set({ name }, value);
   }
 
   /** Without a supervisor, restarts between two reads are seen only if they are the most of a term. */

@@ -4,11 +4,12 @@ import type { ChildChange, SupervisorSource } from "../source.ts";
 import { PrometheusMetrics } from "./prometheus.ts";
 
 class ScriptedSupervisor implements SupervisorSource {
-  watchdog: { running: boolean; pid?: number } = { running: true, pid: 7 };
+  watchdog: { running: boolean; pid?: number; lastHeartbeatMs?: number } = { running: true, pid: 7 };
+  degraded = false;
   readonly #listeners = new Map<string, (event: never) => void>();
 
   status() {
-    return { watchdog: this.watchdog };
+    return { watchdog: this.watchdog, degraded: this.degraded };
   }
 
   on(name: string, listener: (event: never) => void): () => void {
@@ -87,6 +88,17 @@ it("reports whether the watchdog runs, and how often it was replaced", async () 
   expect(await lines("tenure_watchdog_replacements_total")).toEqual([
     'tenure_watchdog_replacements_total{name="web"} 2',
   ]);
+});
+
+it("reports how long ago the watchdog answered, and whether this replica leads degraded", async () => {
+  expect(await lines("tenure_watchdog_heartbeat_age_seconds")).toEqual([]);
+  expect(await lines("tenure_degraded")).toEqual(['tenure_degraded{name="web"} 0']);
+  supervisor.watchdog = { running: true, pid: 7, lastHeartbeatMs: 1_500 };
+  supervisor.degraded = true;
+  expect(await lines("tenure_watchdog_heartbeat_age_seconds")).toEqual([
+    'tenure_watchdog_heartbeat_age_seconds{name="web"} 1.5',
+  ]);
+  expect(await lines("tenure_degraded")).toEqual(['tenure_degraded{name="web"} 1']);
 });
 
 it("counts failures of gates", async () => {

@@ -1,5 +1,6 @@
 /** Counts what happens to a child and to its watchdog. A new event or field of a supervisor needs one line here. */
 import type { SupervisorSource } from "../source.ts";
+import type { MetricName } from "./catalogue.ts";
 
 export type CountedMetric =
   | "tenure_child_restarts_total"
@@ -27,7 +28,7 @@ export class SupervisorCounts {
             code: exit.code === undefined ? "" : String(exit.code),
             signal: exit.signal ?? "",
           });
-        this.isWatchdogRunning();
+        this.#countReplacement();
       }),
       supervisor.on("health", ({ failures }) => {
         if (failures > 0) count("tenure_child_check_failures_total");
@@ -35,15 +36,27 @@ export class SupervisorCounts {
     ];
   }
 
-  /** Also counts a replacement. Two replacements between two calls count as one. */
-  isWatchdogRunning(): boolean {
-    const { running, pid } = this.#supervisor.status().watchdog;
-    if (pid !== undefined) {
-      if (this.#watchdogPid !== undefined && pid !== this.#watchdogPid)
-        this.#count("tenure_watchdog_replacements_total");
-      this.#watchdogPid = pid;
-    }
-    return running;
+  /** The values that no event reports. */
+  gauges(): (readonly [MetricName, number])[] {
+    this.#countReplacement();
+    const { watchdog, degraded = false } = this.#supervisor.status();
+    const { running, lastHeartbeatMs } = watchdog;
+    return [
+      ["tenure_watchdog_running", running ? 1 : 0],
+      ...(lastHeartbeatMs === undefined
+        ? []
+        : [["tenure_watchdog_heartbeat_age_seconds", lastHeartbeatMs / 1_000] as const]),
+      ["tenure_degraded", degraded ? 1 : 0],
+    ];
+  }
+
+  /** Two replacements between two calls count as one. */
+  #countReplacement(): void {
+    const { pid } = this.#supervisor.status().watchdog;
+    if (pid === undefined) return;
+    if (this.#watchdogPid !== undefined && pid !== this.#watchdogPid)
+      this.#count("tenure_watchdog_replacements_total");
+    this.#watchdogPid = pid;
   }
 
   close(): void {

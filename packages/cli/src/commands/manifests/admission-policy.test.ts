@@ -17,11 +17,11 @@ const objects = (options: Partial<ManifestOptions>) =>
 it("consists of a policy and its binding, which name the namespace because they are in none", () => {
   const [policy, binding] = objects({ admissionPolicy: true });
   expect([policy?.metadata, binding?.metadata]).toEqual([
-    { name: "tenure-prod-billing", labels: { "app.kubernetes.io/name": "billing" } },
-    { name: "tenure-prod-billing", labels: { "app.kubernetes.io/name": "billing" } },
+    { name: "tenure.prod.billing", labels: { "app.kubernetes.io/name": "billing" } },
+    { name: "tenure.prod.billing", labels: { "app.kubernetes.io/name": "billing" } },
   ]);
   expect(binding?.spec).toMatchObject({
-    policyName: "tenure-prod-billing",
+    policyName: "tenure.prod.billing",
     validationActions: ["Deny"],
     matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "prod" } } },
   });

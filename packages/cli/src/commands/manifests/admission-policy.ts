@@ -5,14 +5,13 @@
  * Not prevented: a replica that was taken over can name itself the leader, and can take the other replicas out of traffic.
  */
 import { electionLabelValue, podLabelKeys } from "@tenure/traffic/internal";
-import type { KubernetesObject } from "./names.ts";
-import { podLabels } from "./names.ts";
+import { type KubernetesObject, podLabels } from "./names.ts";
 import type { CheckedOptions } from "./options.ts";
 
 const apiVersion = "admissionregistration.k8s.io/v1";
 
-/** The objects are not in a namespace, so their name contains it. */
-const admissionPolicyName = ({ name, namespace }: CheckedOptions) => `tenure-${namespace}-${name}`;
+/** The objects are not in a namespace, so their name contains it. No namespace contains a dot, so no two elections share a name. */
+const admissionPolicyName = ({ name, namespace }: CheckedOptions) => `tenure.${namespace}.${name}`;
 
 export function admissionPolicy(options: CheckedOptions): KubernetesObject[] {
   if (!options.admissionPolicy) return [];
