@@ -7,6 +7,7 @@ import { loadSync } from "@grpc/proto-loader";
 const definition = loadSync(fileURLToPath(new URL("./orders.proto", import.meta.url)), {
   longs: Number,
   defaults: true,
+  oneofs: true,
 });
 
 /** @typedef {{ id: number, customer: string, cents: number }} Order */

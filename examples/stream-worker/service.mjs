@@ -15,7 +15,10 @@ const placeEveryMs = 20;
  * @property {(line: string) => void} [log]
  * @property {(worker: string, token: bigint, count: number) => void} [onFinish] orders were finished
  *
- * @typedef {import("@grpc/grpc-js").ServerWritableStream<{ after: number }, import("./orders.mjs").Order>} Call
+ * @typedef {import("@grpc/grpc-js").ServerWritableStream<{ after: number }, import("./orders.mjs").Order>} SubscribeCall
+ * @typedef {import("@grpc/grpc-js").ServerDuplexStream<{ step: string, after?: number, finished?: number }, import("./orders.mjs").Order>} ProcessCall
+ * @typedef {SubscribeCall | ProcessCall} Call
+ * @typedef {{ token: bigint, worker: string }} Caller
  */
 
 /** @param {ServiceOptions} [options] */
@@ -54,15 +57,23 @@ export async function startService({
   };
 
   server.addService(Orders.service, {
-    subscribe(/** @type {Call} */ call) {
-      const { token, worker } = callerOf(call.metadata);
-      if (!ledger.admits(token)) {
-        call.emit("error", stale(token));
-        return;
-      }
-      for (const [other, { token: before }] of streams) if (before < token) end(other, stale(before));
-      log(`${worker} subscribes with token ${token} after order ${ledger.prefix}`);
-      stream(call, { token, worker });
+    subscribe(/** @type {SubscribeCall} */ call) {
+      const caller = admit(call);
+      if (caller) stream(call, caller, call.request.after);
+    },
+    process(/** @type {ProcessCall} */ call) {
+      const caller = admit(call);
+      if (!caller) return;
+      call.on("data", (request) => {
+        if (request.step === "after") stream(call, caller, request.after);
+        // Between two requests, a later worker may have taken over.
+        else if (!ledger.admits(caller.token)) end(call, stale(caller.token));
+        else {
+          ledger.finish(request.finished, caller.worker);
+          onFinish(caller.worker, caller.token, 1);
+        }
+      });
+      call.on("end", () => streams.get(call)?.leave());
     },
     finish: fenced(({ ids }, { worker, token }) => {
       for (const id of ids) ledger.finish(id, worker);
@@ -78,9 +89,24 @@ export async function startService({
     },
   });
 
-  /** @param {Call} call @param {{ token: bigint, worker: string }} caller */
-  function stream(call, { token, worker }) {
-    let next = Math.max(ledger.prefix, call.request.after) + 1;
+  /**
+   * Ends the call if its token is stale, and otherwise the streams of earlier workers.
+   * @param {Call} call @returns {Caller | undefined}
+   */
+  function admit(call) {
+    const { token, worker } = callerOf(call.metadata);
+    if (!ledger.admits(token)) {
+      call.emit("error", stale(token));
+      return undefined;
+    }
+    for (const [other, { token: before }] of streams) if (before < token) end(other, stale(before));
+    log(`${worker} subscribes with token ${token} after order ${ledger.prefix}`);
+    return { token, worker };
+  }
+
+  /** @param {Call} call @param {Caller} caller @param {number} after */
+  function stream(call, { token, worker }, after) {
+    let next = Math.max(ledger.prefix, after) + 1;
     const send = () => {
       if (!streams.has(call)) return;
       for (; next <= ledger.placed; next++) {

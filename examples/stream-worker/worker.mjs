@@ -16,6 +16,8 @@ const { values } = parseArgs({
     concurrency: { type: "string", default: "1" },
     health: { type: "string" },
     "ready-fd": { type: "string" },
+    // Uses the bidirectional method: finished orders are acknowledged on the stream itself.
+    acknowledge: { type: "boolean", default: false },
     // A file that records the token and number of each started order, for tests that count orders started twice.
     journal: { type: "string" },
   },
@@ -30,10 +32,28 @@ const finish = inBatches(([first, ...others]) => {
   return ask(client, "finish", { ids: [first, ...others].map(({ id }) => id) }, metadata);
 });
 
+/** @typedef {import("./orders.mjs").Order} Order */
+
+/** How orders arrive, and how the service learns that they are finished. */
+const way = values.acknowledge
+  ? {
+      open: (/** @type {any} */ client, /** @type {any} */ { cursor, metadata }) => {
+        const stream = client.process(metadata);
+        stream.write({ after: cursor ?? 0 });
+        return stream;
+      },
+      acknowledge: (/** @type {Order} */ order) => ({ finished: order.id }),
+    }
+  : {
+      open: (/** @type {any} */ client, /** @type {any} */ { cursor, metadata }) =>
+        client.subscribe({ after: cursor ?? 0 }, metadata),
+      onDrain: (/** @type {any} */ { client, metadata }) => ask(client, "leave", {}, metadata),
+    };
+
 const consumer = new StreamConsumer({
+  ...way,
   client: (options) => new Orders(values.server, channelCredentials({ tls: false }), options),
-  open: (client, { cursor, metadata }) => client.subscribe({ after: cursor ?? 0 }, metadata),
-  cursor: (/** @type {import("./orders.mjs").Order} */ order) => order.id,
+  cursor: (/** @type {Order} */ order) => order.id,
   concurrency: Number(values.concurrency),
   // More precise than a timeout: the service has seen a later token, so another worker has taken over.
   stopOn: [status.FAILED_PRECONDITION],
@@ -42,9 +62,8 @@ const consumer = new StreamConsumer({
   async handle(order, context) {
     if (journal !== undefined) writeSync(journal, new BigUint64Array([token, BigInt(order.id)]));
     if (workMs > 0) await sleep(workMs);
-    await finish({ id: order.id, context });
+    if (!values.acknowledge) await finish({ id: order.id, context });
   },
-  onDrain: ({ client, metadata }) => ask(client, "leave", {}, metadata),
 });
 
 await runWorker({

@@ -33,7 +33,7 @@ const layers = [
 const mostLines = 350;
 
 /** Where a test belongs, by its layer. */
-const testLayers = ["conformance", "processes", "chaos", "kube", "repository"];
+const testLayers = ["conformance", "processes", "chaos", "kube", "mutation", "repository"];
 
 const packages = readdirSync(join(root, "packages"));
 

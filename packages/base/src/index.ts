@@ -5,7 +5,14 @@ export { formatDuration, parseDuration } from "./duration.ts";
 export { Emitter } from "./emitter.ts";
 export { asError, isAbortOf, messageOf } from "./errors.ts";
 export { onAbort } from "./on-abort.ts";
-export { backgroundClock, processSignals, systemClock, systemRandom, warn } from "./platform.ts";
+export {
+  backgroundClock,
+  processSignals,
+  systemClock,
+  systemRandom,
+  warn,
+  writeWithoutBlocking,
+} from "./platform.ts";
 export {
   type Checked,
   checked,
@@ -22,5 +29,5 @@ export {
   readWholeNumber,
   wholeNumberProblem,
 } from "./problems.ts";
-export { type Shutdown, type SignalSource, shutdownOn } from "./shutdown.ts";
+export { type Shutdown, type SignalSource, sameRequestMs, shutdownOn } from "./shutdown.ts";
 export { after, first, sleep, type Waits, within } from "./wait.ts";

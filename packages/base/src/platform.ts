@@ -1,4 +1,5 @@
-/** The only file of this package that asks the machine for time, randomness or signals. */
+/** The only file of this package that asks the machine for time, randomness, signals or its output. */
+import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import type { Clock } from "./clock.ts";
 import type { SignalSource } from "./shutdown.ts";
 
@@ -63,4 +64,36 @@ export const processSignals: SignalSource = {
 /** Resolves in the next turn of the event loop, after all promises that are ready to continue. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Writes to stdout (1) or stderr (2) without blocking this thread. Resolves with the number of bytes written; rejects with EAGAIN
+ * if the reader is too slow. Node's own streams block the whole process when a terminal is stopped (Ctrl-S) or a pipe is full.
+ */
+export async function writeWithoutBlocking(descriptor: 1 | 2, bytes: Uint8Array): Promise<number> {
+  descriptors[descriptor] ??= openForWriting(descriptor);
+  const open = descriptors[descriptor];
+  if (open !== "may block") return writeSync(open, bytes);
+  // Node does this in a thread of its pool, which may block.
+  return new Promise((resolve, reject) => {
+    write(descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)));
+  });
+}
+
+const descriptors: { [descriptor: number]: number | "may block" } = {};
+
+/**
+ * Opens stdout or stderr so that a write does not block. A file never blocks. A pipe or a terminal is opened again, because
+ * O_NONBLOCK on our own descriptor would affect every process that shares it. A socket, or a pipe of another user, cannot be
+ * opened again.
+ */
+function openForWriting(descriptor: 1 | 2): number | "may block" {
+  try {
+    const found = fstatSync(descriptor);
+    if (found.isFile()) return descriptor;
+    if (!found.isFIFO() && !found.isCharacterDevice()) return "may block";
+    return openSync(`/dev/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return "may block";
+  }
 }

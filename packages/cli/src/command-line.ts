@@ -41,6 +41,8 @@ export function declareProgram(platform: Platform, end: (exitCode: number) => vo
 /** Runs the command line of the platform. Resolves with the exit code. */
 export async function runCommandLine(platform: Platform): Promise<number> {
   let exitCode = 0;
+  // Without a listener, SIGUSR1 opens Node's debugger to everybody on this machine.
+  platform.onSignal("SIGUSR1", () => {});
   const program = declareProgram(platform, (code) => {
     exitCode = code;
   });

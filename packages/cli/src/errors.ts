@@ -7,15 +7,18 @@ export type CliErrorCode =
   | "Failed"
   /** The replica may not take part: it lacks rights, or another process has its identity. Exit code 3. */
   | "Refused"
+  /** The replica did not become the leader in time, or was stopped before its work was done. Exit code 4. */
+  | "Incomplete"
   /** The program to run exists but is not executable. Exit code 126, as in a shell. */
   | "NotExecutable"
   /** The program to run does not exist. Exit code 127, as in a shell. */
   | "NotFound";
 
-const exitCodes: Readonly<Record<CliErrorCode, number>> = {
+export const exitCodes: Readonly<Record<CliErrorCode, number>> = {
   Usage: 2,
   Failed: 1,
   Refused: 3,
+  Incomplete: 4,
   NotExecutable: 126,
   NotFound: 127,
 };

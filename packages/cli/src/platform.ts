@@ -1,8 +1,16 @@
 /** Everything that the command takes from its process. No other file of this package reads it. */
-import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
-import { backgroundClock, type Clock, processSignals, type SignalSource, systemClock } from "@tenure/base";
+import { isatty } from "node:tty";
+import {
+  backgroundClock,
+  type Clock,
+  processSignals,
+  type SignalSource,
+  systemClock,
+  writeWithoutBlocking,
+} from "@tenure/base";
 
 export interface TerminalSize {
   columns(): number;
@@ -24,6 +32,8 @@ export interface Platform extends SignalSource {
   isTerminal: boolean;
   /** Whether stderr is a terminal. */
   isErrorTerminal: boolean;
+  /** Whether stdin is a terminal. */
+  isInputTerminal: boolean;
   terminal: TerminalSize;
   out(text: string): void;
   err(text: string): void;
@@ -33,6 +43,10 @@ export interface Platform extends SignalSource {
    */
   write(descriptor: 1 | 2, bytes: Uint8Array): Promise<number>;
   pid: number;
+  /** The user that this process runs as. */
+  uid(): number;
+  /** The pid of the parent and, if the parent is a shell, the pid of the shell's parent. They change when one of these ends. */
+  parents(): readonly number[];
   /** An armed timer keeps the process alive. */
   clock: Clock;
   /** An armed timer does not keep the process alive. */
@@ -53,6 +67,8 @@ export const systemPlatform: Platform = {
   hostName: () => hostname(),
   isTerminal: process.stdout.isTTY === true,
   isErrorTerminal: process.stderr.isTTY === true,
+  // Not process.stdin.isTTY, because that would open stdin.
+  isInputTerminal: isatty(0),
   terminal: {
     columns: () => process.stdout.columns || defaultColumns,
     rows: () => process.stdout.rows || defaultRows,
@@ -63,36 +79,24 @@ export const systemPlatform: Platform = {
   },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  async write(descriptor, bytes) {
-    descriptors[descriptor] ??= openForWriting(descriptor);
-    const open = descriptors[descriptor];
-    if (open !== "may block") return writeSync(open, bytes);
-    // Node does this in a thread of its pool, which may block.
-    return new Promise((resolve, reject) => {
-      write(descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)));
-    });
-  },
+  write: writeWithoutBlocking,
   pid: process.pid,
+  uid: () => process.geteuid?.() ?? 0,
+  parents: () => [process.ppid, ...parentOfShell(process.ppid)],
   clock: systemClock,
   backgroundClock,
   exit: (code) => process.exit(code),
 };
 
-const descriptors: { [descriptor: number]: number | "may block" } = {};
-
-/**
- * Opens stdout or stderr so that a write does not block. A file never blocks. A pipe or a terminal is opened again, because
- * O_NONBLOCK on our own descriptor would affect every process that shares it. A socket, or a pipe of another user, cannot be
- * opened again.
- */
-function openForWriting(descriptor: 1 | 2): number | "may block" {
+/** npm starts a command through a shell. Without /proc, only the shell itself is known. */
+function parentOfShell(pid: number): number[] {
   try {
-    const found = fstatSync(descriptor);
-    if (found.isFile()) return descriptor;
-    if (!found.isFIFO() && !found.isCharacterDevice()) return "may block";
-    return openSync(`/dev/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const [name = "", fields = ""] = readFileSync(`/proc/${pid}/stat`, "latin1")
+      .split(/^\d+ \(|\) (?=[A-Z] )/)
+      .slice(1);
+    return /^(?:ba|da|a|z|k)?sh$/.test(name) ? [Number(fields.split(" ")[1])] : [];
   } catch {
-    return "may block";
+    return [];
   }
 }
 

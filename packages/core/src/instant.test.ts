@@ -45,6 +45,11 @@ describe("moveAcrossJump", () => {
     expect(elapsedMs(moved, at(2_000, 0))).toBe(61_000);
   });
 
+  it("moves the monotonic reading for a jump forward, and the wall reading for a jump back", () => {
+    expect(moveAcrossJump(before, 1)).toEqual(at(999, 51_000));
+    expect(moveAcrossJump(before, -1)).toEqual(at(1_000, 50_999));
+  });
+
   it("does not let a clock that was set back hide a later suspension", () => {
     const moved = moveAcrossJump(before, -3_600_000);
     expect(elapsedMs(moved, at(2_000, 52_000 - 3_600_000))).toBe(1_000);

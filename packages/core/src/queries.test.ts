@@ -226,6 +226,46 @@ describe("mayAcquireAtMs", () => {
     ],
   ])("%s", (_when, state, atMs) => expect(mayAcquireAtMs(config, { ...initialState, ...state })).toBe(atMs));
 
+  it.each<[string, State["lock"], number]>([
+    ["absent", { kind: "absent", sinceMs: 4_000 }, 4_000],
+    ["released", present(released(7)), 4_000],
+    ["held by another", present(held(7)), 19_000],
+  ])("is later by the delay of a low priority: %s", (_when, lock, atMs) => {
+    const state = { ...initialState, lock };
+    expect(mayAcquireAtMs({ ...config, acquireDelayMs: 600 }, state)).toBe(atMs + 600);
+    expect(mayAcquireAtMs({ ...config, acquireDelayMs: Number.POSITIVE_INFINITY }, state)).toBe(
+      Number.POSITIVE_INFINITY,
+    );
+  });
+
+  it.each<[string, Orders, number]>([
+    [
+      "the transfer to it, which it accepted",
+      { transfer: { transitions: 0, to: "a", accepted: true } },
+      4_000,
+    ],
+    [
+      "a transfer to it that it has not accepted",
+      { transfer: { transitions: 0, to: "a" } },
+      Number.POSITIVE_INFINITY,
+    ],
+    [
+      "a transfer to it from an earlier leader",
+      { transfer: { transitions: 9, to: "a", accepted: true } },
+      Number.POSITIVE_INFINITY,
+    ],
+    [
+      "a transfer to another candidate",
+      { transfer: { transitions: 0, to: "b", accepted: true } },
+      Number.POSITIVE_INFINITY,
+    ],
+    ["no transfer", {}, Number.POSITIVE_INFINITY],
+  ])("for a candidate that does not fail over, with %s", (_which, orders, atMs) => {
+    const chosen = { ...config, acquireDelayMs: Number.POSITIVE_INFINITY };
+    const state = { ...initialState, lock: present({ ...released(7), orders }) };
+    expect(mayAcquireAtMs(chosen, state)).toBe(atMs);
+  });
+
   it("is one leaseDuration after the lock was seen to be absent, with waitWhenAbsent", () => {
     const careful = { ...config, waitWhenAbsent: true };
     expect(mayAcquireAtMs(careful, { ...initialState, lock: { kind: "absent", sinceMs: 4_000 } })).toBe(

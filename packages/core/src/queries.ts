@@ -7,9 +7,7 @@ import type { Config, ObservedLock, OwnWrite, State, Term } from "./types.ts";
 /** The current term, until its work is reported as stopped. */
 export function termOf(state: State): Term | undefined {
   const { phase } = state;
-  return phase.name === "idle" || phase.name === "campaigning" || phase.name === "releasing"
-    ? undefined
-    : phase.term;
+  return "term" in phase && phase.name !== "releasing" ? phase.term : undefined;
 }
 
 /**
@@ -95,8 +93,27 @@ export function isAskedToTakeOver(config: Config, { record, orders }: LockView):
   );
 }
 
-/** The earliest time at which this candidate may acquire the lock. Undefined while the state of the lock is unknown. */
+/** The earliest time at which this candidate acquires the lock. Undefined while the state of the lock is unknown. */
 export function mayAcquireAtMs(config: Config, state: State): number | undefined {
+  const { lock } = state;
+  const freeAtMs = lockFreeAtMs(config, state);
+  const { acquireDelayMs = 0 } = config;
+  const isChosen = lock.kind === "present" && isTransferToThis(config, lock.view);
+  return freeAtMs === undefined || isChosen ? freeAtMs : freeAtMs + acquireDelayMs;
+}
+
+/** Whether this candidate has accepted to take over from the leader of this record. */
+function isTransferToThis(config: Config, { record, orders }: LockView): boolean {
+  const { transfer } = orders ?? {};
+  return (
+    transfer?.accepted === true &&
+    transfer.transitions === record.leaseTransitions &&
+    transfer.to === config.identity
+  );
+}
+
+/** The earliest time at which any candidate with these timings may acquire the lock (G1). */
+function lockFreeAtMs(config: Config, state: State): number | undefined {
   const { lock } = state;
   switch (lock.kind) {
     case "unknown":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isRelease, microTime, nextTransitions, sameRecord } from "./record.ts";
+import { acquireMicroTime, isRelease, microTime, nextTransitions, sameRecord } from "./record.ts";
 import { record } from "./testing/records.ts";
 
 describe("sameRecord", () => {
@@ -52,5 +52,15 @@ describe("microTime", () => {
   ])("is RFC 3339 with microseconds, the last three digits from the random number %d", (random, text) => {
     expect(microTime(wallMs, random)).toBe(text);
     expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  });
+});
+
+describe("acquireMicroTime", () => {
+  it.each([
+    [0.123456, "2030-01-02T03:04:05.678456Z"],
+    [0.999001, "2030-01-02T03:04:05.678001Z"],
+    [0.5, "2030-01-02T03:04:05.678000Z"],
+  ])("has the digits of the random number %d that microTime leaves", (random, text) => {
+    expect(acquireMicroTime(Date.parse("2030-01-02T03:04:05.678Z"), random + 1e-9)).toBe(text);
   });
 });

@@ -71,6 +71,14 @@ describe("requests and answers", () => {
     expect(candidate.leader).toBe(leader);
   });
 
+  it("a stop does not cancel the read of a leader, which still has to renew", () => {
+    const candidate = leading();
+    candidate.wait(3_000);
+    candidate.conflict();
+    expect(candidate.request?.type).toBe("read");
+    expect(types(candidate.stop())).toEqual(["term-ending"]);
+  });
+
   it("401 and 403 are retried, or with failWhenDenied end the campaign", () => {
     const patient = new TestCandidate();
     patient.start();
@@ -84,6 +92,16 @@ describe("requests and answers", () => {
     expect(strict.phase).toBe("idle");
     expect(types(strict.stop())).toEqual(["stopped"]);
   });
+
+  it.each(["unreachable", "timeout", "throttled", "server"] as const)(
+    "a failure of the kind %s does not end the campaign, even with failWhenDenied",
+    (kind) => {
+      const strict = new TestCandidate({ failWhenDenied: true });
+      strict.start();
+      expect(types(strict.failed(kind))).toEqual(["failed"]);
+      expect(strict.phase).toBe("campaigning");
+    },
+  );
 
   it("a leader is not refused: its term ends only by its renew deadline", () => {
     const candidate = leading({ failWhenDenied: true });

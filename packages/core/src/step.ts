@@ -303,10 +303,11 @@ function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | und
     holderIdentity: config.identity,
     leaseDurationSeconds: config.timings.leaseDurationMs / 1_000,
   };
-  const term =
-    phase.name === "leading" || phase.name === "draining" || phase.name === "releasing"
-      ? phase.term
-      : undefined;
+  if (!("term" in phase)) {
+    const acquireTime = acquireMicroTime(ctx.at.wallMs, ctx.random);
+    return { ...ours, acquireTime, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
+  }
+  const { acquireTime, leaseTransitions } = phase.term;
   if (purpose === "release") {
     // Duration 1: the API server rejects 0, and candidates on client-go should not wait longer.
     return {
@@ -314,15 +315,10 @@ function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | und
       leaseDurationSeconds: 1,
       acquireTime: now,
       renewTime: now,
-      leaseTransitions: term?.leaseTransitions ?? 0,
+      leaseTransitions,
     };
   }
-  if (purpose === "renew" && term) {
-    const { acquireTime, leaseTransitions } = term;
-    return { ...ours, acquireTime, renewTime: now, leaseTransitions };
-  }
-  const acquireTime = acquireMicroTime(ctx.at.wallMs, ctx.random);
-  return { ...ours, acquireTime, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
+  return { ...ours, acquireTime, renewTime: now, leaseTransitions };
 }
 
 /** Counts changes of the holder as client-go does: 0 for a new lock, and no change if the same identity returns. */

@@ -124,6 +124,11 @@ describe("rejects, with the numbers,", () => {
     ["a bare number as text", { leaseDuration: "15" }, [notADuration("leaseDuration", '"15"')]],
     ["an empty interval", { renewInterval: "" }, [notADuration("renewInterval", '""')]],
     [
+      "a lease with one millisecond too many",
+      { leaseDuration: "15001ms" },
+      ["leaseDuration must be whole seconds, because a Lease stores whole seconds, but is 15001ms"],
+    ],
+    [
       "fractions of a second in the lease",
       { leaseDuration: "15.5s" },
       ["leaseDuration must be whole seconds, because a Lease stores whole seconds, but is 15.5s"],

@@ -176,8 +176,9 @@ export function resolveTimings(options: TimingOptions = {}): Timings {
 /** What is allowed but not advisable. Empty if the options have problems: those are reported instead. */
 export function timingWarnings(options: TimingOptions = {}): readonly Problem[] {
   const { value } = checkTimings(options);
-  const leastMs = (value?.retryPeriodMs ?? 0) * advisedRetries;
-  if (!value || value.renewDeadlineMs > leastMs) return [];
+  if (!value) return [];
+  const leastMs = value.retryPeriodMs * advisedRetries;
+  if (value.renewDeadlineMs > leastMs) return [];
   return [
     {
       field: "renewDeadline",

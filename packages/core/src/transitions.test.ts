@@ -58,6 +58,24 @@ describe("after a failed request", () => {
     expect(waitsAfterFailures(candidate, 1)).toEqual([75]);
   });
 
+  it('an "absent" answer resets it, too, so that a missing lock is created at once', () => {
+    const candidate = waiting(held(7));
+    candidate.wait(2_000);
+    waitsAfterFailures(candidate, 4);
+    candidate.absent();
+    expect(candidate.state).toMatchObject({ failures: 0, retryAtMs: candidate.monoMs });
+  });
+
+  it('a repeated "absent" answer resets it, too', () => {
+    const candidate = new TestCandidate({ waitWhenAbsent: true });
+    candidate.start();
+    candidate.absent();
+    candidate.wait(2_000);
+    waitsAfterFailures(candidate, 4);
+    candidate.absent();
+    expect(candidate.state).toMatchObject({ failures: 0, retryAtMs: candidate.monoMs });
+  });
+
   it("a denied request is retried after retryPeriod from the first time on", () => {
     const candidate = new TestCandidate();
     candidate.start();

@@ -17,6 +17,11 @@ export interface Config {
   readonly cooldownMs: number;
   /** How long the work may take to stop when its term ends on purpose. After that the term is lost. @default no limit */
   readonly drainTimeoutMs?: number;
+  /**
+   * Extra wait before this candidate acquires a free lock, so that candidates with a higher priority win. Infinity: it never
+   * acquires the lock, unless an operator transfers leadership to it. @default 0
+   */
+  readonly acquireDelayMs?: number;
 }
 
 /**

@@ -21,6 +21,25 @@ function problemsOf(options: object): string {
 
 afterEach(() => vi.unstubAllEnvs());
 
+describe("priority", () => {
+  it.each([11, -1, 1.5, Number.NaN])("%d is rejected", (priority) => {
+    expect(problemsOf({ priority })).toContain(
+      `priority must be a whole number from 0 to 10, but is ${priority}`,
+    );
+  });
+
+  it.each<[object, number]>([
+    [{}, 0],
+    [{ priority: 10 }, 0],
+    [{ priority: 8 }, 600],
+    [{ priority: 0 }, 3_000],
+    [{ noFailover: true }, Number.POSITIVE_INFINITY],
+    [{ noFailover: true, priority: 10 }, Number.POSITIVE_INFINITY],
+  ])("%j delays an acquisition by %d ms", (options, delayMs) => {
+    expect(checkOptions({ lock, identity: "a", ...options }).acquireDelayMs).toBe(delayMs);
+  });
+});
+
 describe("timings", () => {
   it.each<[string, object, string]>([
     [

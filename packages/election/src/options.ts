@@ -35,6 +35,13 @@ export interface ElectionOptions extends TimingOptions {
   readonly startThread?: ((setup: WorkerSetup) => Thread) | undefined;
   /** Record the Kubernetes Events "became leader" and "stopped leading" on the lock. Needs `create` on events. @default false */
   readonly announce?: boolean;
+  /**
+   * From 0 to 10. With every step below 10, this candidate waits 300 ms longer before it acquires a lock that is free, so that a
+   * candidate with a higher priority wins. It does not take the lock from a leader with a lower priority. @default 10
+   */
+  readonly priority?: number;
+  /** Never acquire the lock, unless an operator transfers leadership to this candidate. @default false */
+  readonly noFailover?: boolean;
   /** How long this candidate waits after its work ended or it stepped down, so that another one can win. @default retryPeriod */
   readonly cooldown?: string;
   /**
@@ -50,6 +57,10 @@ export interface ElectionOptions extends TimingOptions {
   /** A number in [0, 1). @default Math.random */
   readonly random?: () => number;
 }
+
+/** How much longer a candidate waits for each step that its priority is below the highest. */
+const priorityStepMs = 300;
+const highestPriority = 10;
 
 export type Work = (term: Term) => unknown;
 
@@ -74,6 +85,14 @@ export function checkOptions(options: ElectionOptions): Config {
     stopTimeout === false ? Number.POSITIVE_INFINITY : readDuration("stopTimeout", stopTimeout, problems);
   if (typeof options.lock?.read !== "function") {
     problems.push({ field: "lock", rule: "must be a lock, for example a LeaseLock" });
+  }
+  const { priority = highestPriority, noFailover = false } = options;
+  if (!(Number.isInteger(priority) && priority >= 0 && priority <= highestPriority)) {
+    problems.push({
+      field: "priority",
+      rule: `must be a whole number from 0 to ${highestPriority}`,
+      value: String(priority),
+    });
   }
   const { onOverrun = "exit", waitWhenAbsent = false, failWhenDenied = false } = options;
   if (!overrunActions.includes(onOverrun))
@@ -100,5 +119,6 @@ export function checkOptions(options: ElectionOptions): Config {
     failWhenDenied,
     cooldownMs,
     drainTimeoutMs,
+    acquireDelayMs: noFailover ? Number.POSITIVE_INFINITY : (highestPriority - priority) * priorityStepMs,
   };
 }

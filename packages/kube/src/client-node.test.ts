@@ -84,7 +84,12 @@ describe("a KubeConfig of @kubernetes/client-node", () => {
     expect(await connect(config).request(request)).toEqual({ authorization: "Bearer t" });
   });
   it("is rejected without a cluster", () => {
-    expect(() => fromClientNode(new KubeConfig())).toThrow("Cannot use this KubeConfig: its current context");
+    expect(() => fromClientNode(new KubeConfig())).toThrow(
+      expect.objectContaining({
+        code: "BadConfig",
+        message: expect.stringContaining("Cannot use this KubeConfig: its current context"),
+      }),
+    );
   });
   it("is named, with its error, when it cannot provide credentials", async () => {
     const config = kubeConfig("http://127.0.0.1:1", { token: "t" });
@@ -116,4 +121,47 @@ it("calls client-node again after ten seconds, and at once after a 401", async (
   expect(await credentials.headers()).toEqual({ Authorization: "Bearer 2" });
   await credentials.refresh();
   expect(await credentials.headers()).toEqual({ Authorization: "Bearer 3" });
+});
+
+describe("what client-node provides", () => {
+  const provided = (options: object) =>
+    fromClientNode({
+      getCurrentContext: () => "x",
+      getContextObject: () => ({ namespace: "prod" }),
+      getCurrentCluster: () => ({ server: "https://api", proxyUrl: "http://proxy", tlsServerName: "inner" }),
+      applyToHTTPSOptions: async (applied: object) => void Object.assign(applied, options),
+    });
+
+  it("may have no headers and no certificates", async () => {
+    const { credentials } = provided({ headers: undefined, ca: null });
+    expect(await credentials.headers()).toEqual({});
+    expect(await credentials.tls()).toEqual({ ca: undefined, cert: undefined, key: undefined });
+  });
+
+  it("may be binary", async () => {
+    const { credentials } = provided({ ca: Buffer.from("CA"), cert: "CERT", key: Buffer.from("KEY") });
+    expect(await credentials.tls()).toEqual({ ca: "CA", cert: "CERT", key: "KEY" });
+  });
+
+  it("may be a password, which does not replace a header", async () => {
+    const auth = "me:secret";
+    expect(await provided({ auth }).credentials.headers()).toEqual({
+      Authorization: `Basic ${base64(auth)}`,
+    });
+    const headers = { Authorization: "Bearer t", Retries: 3 };
+    expect(await provided({ auth, headers }).credentials.headers()).toEqual({
+      Authorization: "Bearer t",
+      Retries: "3",
+    });
+  });
+
+  it("includes the namespace, the proxy and the server name", () => {
+    expect(provided({})).toMatchObject({
+      server: "https://api",
+      namespace: "prod",
+      skipTlsVerify: false,
+      proxyUrl: "http://proxy",
+      tlsServerName: "inner",
+    });
+  });
 });

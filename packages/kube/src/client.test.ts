@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { KubeClient } from "./client.ts";
+import { KubeError } from "./errors.ts";
 import { ApiServer, closed } from "./testing/api-server.ts";
 import { fixedCredentials } from "./testing/fake-platform.ts";
 import { cleanups, endRequests, failure, get, ok, put, startClient } from "./testing/start-client.ts";
@@ -26,6 +27,21 @@ describe("KubeClient", () => {
     expect(await client.namespace()).toBe("prod");
     expect(await client.serverAddress()).toBe(server.url);
     expect(calls).toBe(2);
+  });
+
+  it("reports an error of this package unchanged", async () => {
+    const error = new KubeError("NoConfig", "there is no cluster");
+    expect(await failure(new KubeClient(() => Promise.reject(error)).request(get))).toBe(error);
+  });
+
+  it("rejects requests and watches after it was closed, and can be closed twice", async () => {
+    const client = new KubeClient({ server: "https://api", credentials: fixedCredentials() });
+    client.close();
+    client.close();
+    expect(await failure(client.request(get))).toMatchObject({
+      code: "Aborted",
+      message: "Cannot send the request: the client is closed.",
+    });
   });
 
   it("does not crash the process if the configuration rejects before the first request", async () => {

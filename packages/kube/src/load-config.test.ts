@@ -44,6 +44,11 @@ describe("loadConfig uses", () => {
     platform.env = { HOME: "/home/me" };
     expect((await loadConfig({ platform })).server).toBe("https://home");
   });
+  it("the folder in USERPROFILE if there is no HOME, as on Windows", async () => {
+    const platform = everything();
+    platform.env = { USERPROFILE: "/home/me" };
+    expect((await loadConfig({ platform })).server).toBe("https://home");
+  });
   it("the pod before $KUBECONFIG with inCluster: true, and never with false", async () => {
     const platform = everything();
     expect((await loadConfig({ platform, inCluster: true })).server).toBe("https://pod:443");

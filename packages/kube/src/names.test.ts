@@ -1,3 +1,4 @@
+import { quote } from "@tenure/base";
 import { expect, it } from "vitest";
 import { nameProblem } from "./names.ts";
 
@@ -11,6 +12,7 @@ it.each([undefined, 7, "", "A", "a_b", "-a", "a-", "../kube-system", "a/b", "a".
     expect(nameProblem("name", name)).toMatchObject({
       field: "name",
       rule: expect.stringContaining("lower case letters"),
+      value: quote(name),
     });
   },
 );

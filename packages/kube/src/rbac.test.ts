@@ -134,6 +134,31 @@ describe("rbacRuleFor", () => {
       '{apiGroups: [""], resources: ["nodes"], verbs: ["list"]}',
     ],
     [
+      "HEAD",
+      "/api/v1/nodes/n1/proxy",
+      false,
+      'get nodes/proxy "n1"',
+      "ClusterRole",
+      '{apiGroups: [""], resources: ["nodes/proxy"], resourceNames: ["n1"], verbs: ["get"]}',
+    ],
+    [
+      "GET",
+      "/apis/example.com/v1/things/t/status",
+      false,
+      'get things/status.example.com "t"',
+      "ClusterRole",
+      '{apiGroups: ["example.com"], resources: ["things/status"], resourceNames: ["t"], verbs: ["get"]}',
+    ],
+    ["OPTIONS", "/", false, "options /", "ClusterRole", '{nonResourceURLs: ["/"], verbs: ["options"]}'],
+    [
+      "get",
+      `${lease}?fieldSelector=spec.x%3Dy,metadata.name%3D%3Dz`,
+      false,
+      'list leases.coordination.k8s.io "z" in namespace "prod"',
+      "Role",
+      '{apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["z"], verbs: ["list"]}',
+    ],
+    [
       "GET",
       "/version",
       false,
@@ -163,5 +188,25 @@ describe("rbacRuleFor", () => {
     expect(describeNeed(need)).toBe(described);
     expect(need.role).toBe(role);
     expect(formatRule(need.rule)).toBe(rule);
+  });
+
+  it("has no group, resource, name or namespace for a path that is not a resource", () => {
+    expect(rbacRuleFor("GET", "/healthz?verbose")).toEqual({
+      verb: "get",
+      apiGroup: "",
+      resource: "",
+      role: "ClusterRole",
+      rule: { nonResourceURLs: ["/healthz"], verbs: ["get"] },
+    });
+  });
+
+  it("has a name and a namespace only if the request has them", () => {
+    expect(rbacRuleFor("GET", "/api/v1/nodes")).toEqual({
+      verb: "list",
+      apiGroup: "",
+      resource: "nodes",
+      role: "ClusterRole",
+      rule: { apiGroups: [""], resources: ["nodes"], verbs: ["list"] },
+    });
   });
 });

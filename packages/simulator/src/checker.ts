@@ -51,7 +51,7 @@ export class Checker {
 
   started(candidate: CheckedCandidate): void {
     this.#candidates.set(candidate.id, candidate);
-    if (candidate.kind === "tenure") this.#readySinceMs.set(candidate.id, this.now());
+    this.ready(candidate.id);
   }
 
   /** The process does not campaign: it is dead, stopping, or in its cooldown. */
@@ -59,8 +59,10 @@ export class Checker {
     this.#readySinceMs.delete(id);
   }
 
+  /** The process campaigns. A free lock is acquired at once only by candidates of tenure with the highest priority. */
   ready(id: string): void {
-    this.#readySinceMs.set(id, this.now());
+    const { kind, mayHesitate } = this.#candidates.get(id) ?? {};
+    if (kind === "tenure" && !mayHesitate) this.#readySinceMs.set(id, this.now());
   }
 
   /** A fault begins or ends. While one is active, and some time later, a free lock need not be acquired at once. */

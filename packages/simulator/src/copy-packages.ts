@@ -6,11 +6,13 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bugs } from "./bugs.ts";
+import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
 /** Below node_modules of the repository, so that the copy finds its dependencies. */
 const copies = join(packages, "../node_modules/.cache/tenure-simulator");
-const copied = ["base", "core", "kube", "election", "simulator"];
+const copied = ["base", "core", "kube", "election", "supervisor", "simulator"];
+const allBugs = { ...bugs, ...bugsInSupervisor };
 
 interface Copy {
   /** The folder with a folder for each package. */
@@ -29,7 +31,7 @@ export function copyPackages(name: string, bug: string | undefined): Copy {
     const manifest = readFileSync(join(packages, packageName, "package.json"), "utf8");
     writeFileSync(join(target, "package.json"), manifest.replaceAll("./bundle/", "./dist/"));
   }
-  for (const { file, find, replace } of bugs[bug ?? ""]?.edits ?? []) {
+  for (const { file, find, replace } of allBugs[bug ?? ""]?.edits ?? []) {
     const [packageName = "", ...rest] = file.split("/");
     const path = join(folder, packageName, "dist", ...rest);
     const text = readFileSync(path, "utf8");

@@ -48,6 +48,7 @@ const probe = { periodMs: 10_000, failures: 3 };
 export class ElectionProcess extends TenureCandidate implements CandidateProcess {
   readonly leaseMs: number;
   override readonly objects: readonly number[];
+  readonly mayHesitate: boolean;
   readonly #election: Election;
   readonly #witness = new Witness();
   readonly #stop = new AbortController();
@@ -67,6 +68,9 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     const { random, clock } = parts.machine;
     this.leaseMs = Number.parseInt(options.leaseDuration ?? "", 10) * 1_000;
     this.objects = parts.objects;
+    const priority = random.chance(0.1) ? random.integer(0, 9) : undefined;
+    const noFailover = random.chance(0.05);
+    this.mayHesitate = priority !== undefined || noFailover;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
     this.#onExit = parts.onExit;
@@ -85,8 +89,12 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       },
       clock,
       random: random.next,
+      ...(priority !== undefined && { priority }),
+      noFailover,
       onOverrun: "report",
       ...(random.chance(0.8) && { cooldown: `${cooldownMs}ms` }),
+      // Shorter than the longest time that simulated work takes to stop, or without a limit.
+      ...(random.chance(0.3) && { stopTimeout: random.pick(["10s", false] as const) }),
       announce: random.chance(0.2),
       metrics: this.#metrics(),
     });
@@ -115,6 +123,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
 
   start(): void {
     this.checker.started(this);
+    // The kubelet may ask before the election runs.
+    if (this.#isProbed) this.#probe();
     const exit = () => {
       this.exit();
       if (!this.isStopping) this.#onExit();
@@ -189,11 +199,15 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   }
 
   /** A liveness probe of the kubelet. Its answer also names the leader, and the token of the term. */
+  #probe(): void {
+    const { leader, term } = this.#election;
+    this.#count(`${leader ?? "nobody"} leads, token ${term?.token ?? "none"}`);
+    this.#failedProbes = this.#election.health().healthy ? 0 : this.#failedProbes + 1;
+  }
+
   #probeLater(): void {
     this.after(probe.periodMs, () => {
-      const { leader, term } = this.#election;
-      this.#count(`${leader ?? "nobody"} leads, token ${term?.token ?? "none"}`);
-      this.#failedProbes = this.#election.health().healthy ? 0 : this.#failedProbes + 1;
+      this.#probe();
       if (this.#failedProbes < probe.failures || this.isStopping) {
         this.#probeLater();
         return;

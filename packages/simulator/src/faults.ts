@@ -1,7 +1,7 @@
 /** Injects the faults of a plan. Each ends after its time, or when all faults end. */
 import { orderAnnotations } from "@tenure/election/internal";
 import type { Checker } from "./checker.ts";
-import type { ErrorKind } from "./link.ts";
+import { injectIntoLink } from "./link-faults.ts";
 import type { LockChecker } from "./lock-checker.ts";
 import { type Fault, harmlessKinds } from "./plan.ts";
 import type { CandidateProcess } from "./process.ts";
@@ -196,26 +196,30 @@ export class Faults {
   }
 
   #injectOrder(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): boolean {
-    const { objects } = this.#world;
-    const annotate = (name: keyof typeof orderAnnotations, value: string | undefined) => {
-      for (const { server } of objects) server.annotate({ [orderAnnotations[name]]: value });
+    const objects = this.#targets(fault.amount);
+    const annotate = (
+      name: keyof typeof orderAnnotations,
+      valueFor: (transitions: number) => string | undefined,
+    ) => {
+      for (const { server } of objects) {
+        // An order names a term by its transitions, which may differ between the two objects of a migration.
+        const transitions = server.lock?.record.leaseTransitions ?? 0;
+        server.annotate({ [orderAnnotations[name]]: valueFor(transitions) });
+      }
     };
-    const transitions = objects[0]?.server.lock?.record.leaseTransitions ?? 0;
-    // These orders name a term by its transitions, which differ between the two objects of a migration.
-    const isMigration = objects.length > 1;
     switch (fault.kind) {
       case "pause":
-        annotate("paused", "true");
-        until(() => annotate("paused", undefined));
+        annotate("paused", () => "true");
+        until(() => annotate("paused", () => undefined));
         return true;
       case "order-step-down":
-        if (!isMigration) annotate("stepDown", String(transitions));
+        annotate("stepDown", String);
         return true;
       case "transfer":
-        if (!isMigration) annotate("transfer", `${transitions}/${identityOf(process)}`);
+        annotate("transfer", (transitions) => `${transitions}/${identityOf(process)}`);
         return true;
       case "transfer-to-nobody":
-        if (!isMigration) annotate("transfer", `${transitions}/nobody`);
+        annotate("transfer", (transitions) => `${transitions}/nobody`);
         return true;
       default:
         return false;
@@ -266,81 +270,6 @@ export class Faults {
 
   #linksChanged(): void {
     for (const { machine } of this.#world.processes()) machine.link.changed();
-  }
-}
-
-function injectIntoLink(fault: Fault, process: CandidateProcess, until: (end: () => void) => void): void {
-  const { link } = process.machine;
-  switch (fault.kind) {
-    case "partition":
-    case "cut-requests":
-    case "cut-answers":
-      link.requestsCut ||= fault.kind !== "cut-answers";
-      link.answersCut ||= fault.kind !== "cut-requests";
-      until(() => {
-        link.requestsCut = false;
-        link.answersCut = false;
-      });
-      return;
-    case "slow":
-      link.slowMs = fault.amount * 4_000;
-      until(() => {
-        link.slowMs = 0;
-      });
-      return;
-    case "lose-answers":
-      link.loseAnswers = fault.amount;
-      until(() => {
-        link.loseAnswers = 0;
-      });
-      return;
-    case "duplicate-requests":
-      link.duplicateRequests = fault.amount;
-      until(() => {
-        link.duplicateRequests = 0;
-      });
-      return;
-    case "one-object-fails":
-      link.rejectedObject = fault.amount < 0.5 ? 0 : 1;
-      until(() => {
-        link.rejectedObject = undefined;
-      });
-      return;
-    case "slow-credentials":
-      link.slowCredentialsMs = fault.amount * 90_000;
-      until(() => {
-        link.slowCredentialsMs = 0;
-      });
-      return;
-    case "watch-stall":
-      link.watchStalled = true;
-      until(() => {
-        link.watchStalled = false;
-      });
-      return;
-    case "watch-gap":
-      link.watchDropsEvents = true;
-      until(() => {
-        link.watchDropsEvents = false;
-      });
-      return;
-    case "watch-silent":
-      // Until the process restarts.
-      link.watchSilent = true;
-      return;
-    case "conflict":
-    case "throttled":
-    case "denied":
-    case "proxy":
-    case "network":
-    case "cut":
-    case "internal":
-    case "unavailable":
-      link.errors = { kind: fault.kind satisfies ErrorKind, probability: fault.amount };
-      until(() => {
-        link.errors = undefined;
-      });
-      return;
   }
 }
 

@@ -29,4 +29,6 @@ export interface CheckedCandidate {
   readonly leaseMs: number;
   /** The lock objects that it must hold to work: both, or one of them, during a migration. @default the only one */
   readonly objects?: readonly number[];
+  /** It has a low priority or does not fail over, so a free lock may wait for it. @default false */
+  readonly mayHesitate?: boolean;
 }

@@ -1,7 +1,7 @@
 /**
  * Sends status changes as server-sent events. The first event and every later one contain the whole status, so a client
  * that reconnects does not need the events that it missed.
- * The number of clients is limited, and a client that does not read its events is disconnected.
+ * A client that does not read its events is disconnected.
  */
 import type { ServerResponse } from "node:http";
 import { after, type Clock } from "@tenure/base";
@@ -29,10 +29,6 @@ export class EventStream {
       const text = this.#format(event, status);
       for (const client of this.#clients) send(client, text);
     });
-  }
-
-  get clients(): number {
-    return this.#clients.size;
   }
 
   add(client: ServerResponse): void {

@@ -2,5 +2,5 @@
 export { StatusError, type StatusErrorCode } from "./errors.ts";
 export { PrometheusMetrics, type PrometheusOptions } from "./metrics/prometheus.ts";
 export { type StatusServer, type StatusServerOptions, startStatusServer } from "./server.ts";
-export type { ChildSummary, ReadyMode, StatusSource } from "./source.ts";
+export type { ChildChange, ChildSummary, ReadyMode, StatusSource, SupervisorSource } from "./source.ts";
 export type { Status, StatusEvent } from "./status-tracker.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ScriptedElection } from "@tenure/testkit";
+import { newReplica, type ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StatusServerOptions } from "./server.ts";
 import { sendRequest } from "./testing/http.ts";
@@ -95,6 +95,37 @@ describe("/healthz", () => {
 describe("/readyz", () => {
   it("in mode always, every replica is ready", async () => {
     expect((await sendRequest(await start(), "/readyz")).status).toBe(200);
+  });
+
+  it("in mode elected, a replica is ready while it knows of a leader", async () => {
+    const address = await start({ readyMode: "elected" });
+    const none = await sendRequest(address, "/readyz");
+    expect([none.status, none.body]).toEqual([503, "not ready: this replica knows of no leader\n"]);
+    election.follow("b");
+    const other = await sendRequest(address, "/readyz");
+    expect([other.status, other.body]).toEqual([200, "ready: b leads\n"]);
+    election.follow(undefined);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
+    election.win({ token: 7n, lastsMs: 9_000 });
+    expect((await sendRequest(address, "/readyz")).status).toBe(200);
+    election.setRemaining(0);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
+  });
+
+  it("in mode elected, a standby is ready until the lease that it saw last has expired", async () => {
+    const leader = newReplica({ identity: "a" });
+    const standby = newReplica({ identity: "b", server: leader.server });
+    leader.run();
+    await leader.clock.until(() => leader.terms.length === 1);
+    standby.run();
+    const address = await start({ readyMode: "elected", source: standby, clock: leader.clock });
+    await leader.clock.until(() => standby.election.leader === "a");
+    expect((await sendRequest(address, "/readyz")).status).toBe(200);
+    for (const { lock } of [leader, standby]) lock.cut();
+    await leader.clock.pass(10_000);
+    expect((await sendRequest(address, "/readyz")).status).toBe(200);
+    await leader.clock.pass(10_000);
+    expect((await sendRequest(address, "/readyz")).status).toBe(503);
   });
 
   it("in mode leader, only the leader is ready", async () => {

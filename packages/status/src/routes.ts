@@ -1,6 +1,7 @@
 /** The paths of the status server. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { messageOf } from "@tenure/base";
 import type { EventStream } from "./event-stream.ts";
 import type { ReadyMode, StatusSource } from "./source.ts";
@@ -13,7 +14,8 @@ export interface RouterOptions {
   readonly readyMode: ReadyMode;
   /** Whether every client that can connect has all permissions: true for a unix socket. */
   readonly isPrivate: boolean;
-  readonly maxEventClients: number;
+  /** Whether this connection may become an event stream. If so, it counts as one from now on. */
+  readonly mayStream: (connection: Socket) => boolean;
   readonly token?: () => Promise<string>;
   readonly metrics?: { readonly contentType: string; render(): Promise<string> };
 }
@@ -85,6 +87,12 @@ export class Router {
   #ready(): Answer {
     const { readyMode, tracker, source } = this.#options;
     if (readyMode === "always") return text(200, "ready: every replica is ready");
+    if (readyMode === "elected") {
+      const leader = tracker.leader();
+      return leader === null
+        ? text(503, "not ready: this replica knows of no leader")
+        : text(200, `ready: ${leader} leads`);
+    }
     if (!tracker.isLeader()) return text(503, "not ready: this replica is not the leader");
     if (readyMode === "child-ready" && !source.child?.().ready)
       return text(503, "not ready: this replica is the leader, but its child is not ready");
@@ -98,12 +106,9 @@ export class Router {
   }
 
   #openEvents(request: IncomingMessage, response: ServerResponse): void {
-    const { events, maxEventClients } = this.#options;
-    if (events.clients >= maxEventClients) {
-      const rejected = text(
-        503,
-        `Too many event streams: the limit is ${maxEventClients}. Use /leader instead.`,
-      );
+    const { events, mayStream } = this.#options;
+    if (!mayStream(request.socket)) {
+      const rejected = text(503, "Too many event streams, in all or from this address. Use /leader instead.");
       send(request, response, { ...rejected, headers: { "retry-after": "5" } });
       return;
     }

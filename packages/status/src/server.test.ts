@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ScriptedElection } from "@tenure/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type StatusServerOptions, startStatusServer } from "./server.ts";
-import { rawSocket, sendRequest } from "./testing/http.ts";
+import { openEventStream, rawSocket, sendRequest } from "./testing/http.ts";
 import { TestStatusServer } from "./testing/test-status-server.ts";
 
 let fixture: TestStatusServer;
@@ -34,23 +34,17 @@ describe("hostile clients", () => {
     expect(socket.received).toMatch(/^HTTP\/1.1 408/);
   }, 15_000);
 
-  it("rejects connections above the limit, and accepts new ones after others close", async () => {
+  it("gives the place of the connection that waited longest to a new one", async () => {
     const address = await start({ maxConnections: 2 });
     const first = await rawSocket(address);
     const second = await rawSocket(address);
     const third = await rawSocket(address);
-    await third.ended;
-    expect(third.received).toBe("");
-    first.destroy();
     await first.ended;
-    await expect
-      .poll(() =>
-        sendRequest(address, "/leader")
-          .then(({ status }) => status)
-          .catch(() => 0),
-      )
-      .toBe(200);
-    second.destroy();
+    for (const socket of [second, third]) {
+      socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+      await socket.untilReceived("200 OK");
+      socket.destroy();
+    }
   });
 
   it("responds 400 to a malformed request", async () => {
@@ -60,6 +54,70 @@ describe("hostile clients", () => {
     expect(socket.received).toMatch(/^HTTP\/1.1 400/);
   });
 });
+
+describe("a thousand hostile connections", () => {
+  const probeTimeoutMs = 3_000;
+
+  async function attack(address: string, from: readonly string[]): Promise<() => void> {
+    const texts = [
+      "",
+      "GET /leader HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+      "GET /leader HTTP/1.1\r\nHost: x\r\n\r\n",
+    ];
+    const sockets = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, index) => {
+        const socket = await rawSocket(address, from[index % from.length]);
+        // One third sends nothing, one third sends slowly, one third keeps its connection alive after a response.
+        socket.write(texts[index % texts.length] ?? "");
+        return socket;
+      }),
+    );
+    return () => {
+      for (const socket of sockets) socket.destroy();
+    };
+  }
+
+  it.each([
+    ["from one address", ["127.0.0.1"]],
+    ["from other addresses", Array.from({ length: 250 }, (_, index) => `127.0.1.${index + 1}`)],
+  ])("%s do not keep probes from being answered", async (_from, addresses) => {
+    const address = await start();
+    const end = await attack(address, addresses);
+    for (const path of ["/healthz", "/readyz", "/healthz"]) {
+      const answer = await Promise.race([sendRequest(address, path), rejectAfter(probeTimeoutMs)]);
+      expect(answer.status).toBe(200);
+    }
+    end();
+  });
+
+  it("do not end event streams", async () => {
+    const address = await start();
+    const events = await openEventStream(address);
+    const end = await attack(address, ["127.0.0.1"]);
+    election.follow("b");
+    await events.until(2);
+    expect(events.names).toEqual(["state", "leader-changed"]);
+    events.close();
+    end();
+  });
+});
+
+it("event streams of one address leave places for those of others", async () => {
+  const address = await start({ maxConnectionsPerAddress: 4 });
+  const [first, second] = [await openEventStream(address), await openEventStream(address)];
+  expect((await sendRequest(address, "/events")).status).toBe(503);
+  const other = await rawSocket(address, "127.0.0.2");
+  other.write("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+  await other.untilReceived("event: state");
+  for (const stream of [first, second]) stream.close();
+  other.destroy();
+});
+
+function rejectAfter(ms: number): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms).unref();
+  });
+}
 
 describe("the address", () => {
   it("in use by another process is reported, with what to do", async () => {
@@ -115,9 +173,10 @@ describe("the address", () => {
       source: { election },
       readyMode: "child-ready",
       maxConnections: 0,
+      maxConnectionsPerAddress: 1.5,
     } as const;
     await expect(startStatusServer(options)).rejects.toThrow(
-      /listen must be :PORT.*; readyMode child-ready needs a child.*; maxConnections must be a whole number of 1 or more, but is 0/,
+      /listen must be :PORT.*; readyMode child-ready needs a child.*; maxConnections must be a whole number of 1 or more, but is 0; maxConnectionsPerAddress .* but is 1.5/,
     );
   });
 

@@ -1,10 +1,12 @@
 /**
  * Serves the status of a replica over HTTP: to probes, to Prometheus, and to applications that need to know the leader.
  * Everything that a client controls is limited: connections, headers, the time to send a request, event streams, and the
- * buffer for a client that does not read. Every client may read; a change needs a unix socket or a token.
+ * buffer for a client that does not read. No number of connections keeps a probe from being answered. Every client may read; a
+ * change needs a unix socket or a token.
  * Not promised: that a response is still true when it arrives. Work that must not happen twice needs the fencing token.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import {
   type Clock,
   describeProblems,
@@ -14,6 +16,7 @@ import {
   systemClock,
   wholeNumberProblem,
 } from "@tenure/base";
+import { ConnectionBook, type ConnectionLimits } from "./connection-book.ts";
 import { StatusError } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import { addressOf, listen } from "./listen.ts";
@@ -35,10 +38,12 @@ export interface StatusServerOptions {
   readonly token?: string | (() => Promise<string>);
   /** Serves /metrics, for example a `PrometheusMetrics`. @default /metrics responds with 404 */
   readonly metrics?: { readonly contentType: string; render(): Promise<string> };
-  /** @default 64 */
+  /** The number of event streams. At most half of the connections, and half of those of one address. @default 64 */
   readonly maxEventClients?: number;
-  /** @default 256 */
+  /** Above it, a new connection displaces the one that has waited longest for a request. @default 256 */
   readonly maxConnections?: number;
+  /** The same for the connections of one address. Clients of a unix socket have no address. @default 64 */
+  readonly maxConnectionsPerAddress?: number;
   /** @default the system clock */
   readonly clock?: Clock;
 }
@@ -50,8 +55,11 @@ export interface StatusServer {
   close(): Promise<void>;
 }
 
-const defaultEventClients = 64;
-const defaultConnections = 256;
+const defaultLimits: ConnectionLimits = {
+  maxConnections: 256,
+  maxConnectionsPerAddress: 64,
+  maxEventClients: 64,
+};
 /** The headers of a probe are a few hundred bytes. */
 const mostHeaderBytes = 8 * 1024;
 const mostHeaders = 64;
@@ -63,7 +71,8 @@ const keepAliveMs = 10_000;
 
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
   const address = check(options);
-  const { source, clock = systemClock, maxConnections = defaultConnections } = options;
+  const { source, clock = systemClock } = options;
+  const connections = new ConnectionBook<Socket>(limitsOf(options, address));
   const tracker = new StatusTracker(source, clock);
   const events = new EventStream(tracker, clock);
   const router = new Router({
@@ -71,9 +80,17 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     tracker,
     events,
     isPrivate: address.kind === "unix",
+    mayStream: (socket) => connections.streams(socket),
   });
-  const server = newServer((request, response) => router.answer(request, response));
-  server.maxConnections = maxConnections;
+  const server = newServer((request, response) => {
+    connections.asked(request.socket);
+    response.on("close", () => connections.answered(request.socket));
+    return router.answer(request, response);
+  });
+  server.on("connection", (socket) => {
+    socket.on("close", () => connections.closed(socket));
+    connections.opened(socket, socket.remoteAddress ?? "")?.destroy();
+  });
   const stop = () => {
     events.close();
     tracker.close();
@@ -96,7 +113,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
 }
 
 function check(options: StatusServerOptions): ListenAddress {
-  const { readyMode = "always", source, maxConnections, maxEventClients } = options;
+  const { readyMode = "always", source, maxConnections, maxConnectionsPerAddress, maxEventClients } = options;
   const address = parseListenAddress(options.listen);
   const problems: Problem[] = [...address.problems];
   if (!readyModes.includes(readyMode)) problems.push(oneOfProblem("readyMode", readyModes, readyMode));
@@ -104,7 +121,7 @@ function check(options: StatusServerOptions): ListenAddress {
     const rule = "child-ready needs a child process";
     problems.push({ field: "readyMode", rule, fix: "use leader, or run the work as a child process" });
   }
-  for (const [name, value] of Object.entries({ maxConnections, maxEventClients })) {
+  for (const [name, value] of Object.entries({ maxConnections, maxConnectionsPerAddress, maxEventClients })) {
     if (value !== undefined && !(Number.isInteger(value) && value > 0))
       problems.push(wholeNumberProblem(name, 1, value));
   }
@@ -115,17 +132,28 @@ function check(options: StatusServerOptions): ListenAddress {
   return address.value;
 }
 
+function limitsOf(options: StatusServerOptions, { kind }: ListenAddress): ConnectionLimits {
+  const {
+    maxConnections = defaultLimits.maxConnections,
+    maxConnectionsPerAddress = defaultLimits.maxConnectionsPerAddress,
+    maxEventClients = defaultLimits.maxEventClients,
+  } = options;
+  return {
+    maxConnections,
+    maxConnectionsPerAddress: kind === "unix" ? maxConnections : maxConnectionsPerAddress,
+    maxEventClients,
+  };
+}
+
 function routerOptions({
   source,
   readyMode = "always",
   token,
   metrics,
-  maxEventClients = defaultEventClients,
-}: StatusServerOptions): Omit<RouterOptions, "tracker" | "events" | "isPrivate"> {
+}: StatusServerOptions): Omit<RouterOptions, "tracker" | "events" | "isPrivate" | "mayStream"> {
   return {
     source,
     readyMode,
-    maxEventClients,
     ...(metrics && { metrics }),
     ...(token !== undefined && { token: typeof token === "string" ? async () => token : token }),
   };

@@ -91,6 +91,12 @@ export class StatusTracker {
     };
   }
 
+  /** The leader as far as this replica knows; null if no lease is in force. */
+  leader(): string | null {
+    this.#update();
+    return this.#leader;
+  }
+
   isLeader(): boolean {
     const { term } = this.#source.election;
     return term !== undefined && !term.signal.aborted && term.isValid();

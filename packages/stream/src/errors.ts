@@ -4,7 +4,9 @@
  * - `Unreachable`: no connection to the server within the time limit of `connect`.
  * - `StreamBroken`: the stream ended. `status` is the gRPC status, if there is one.
  * - `Refused`: the server ended the stream with a status in `stopOn`.
- * - `HandlerFailed`: the handler threw, and `onHandlerError` decided to stop.
+ * - `MessageTooLarge`: the server sent a message that is larger than `maxMessageBytes`.
+ * - `HandlerFailed`: the handler threw, and the decision was to stop.
+ * - `HandlerTimeout`: the handler did not return within `handlerTimeoutMs`. The reason of its signal, and the error of its failure.
  * - `TokenUnreadable`: the token for a call could not be read.
  * - `CannotListen`: the health endpoint cannot listen on its port.
  */
@@ -14,7 +16,9 @@ export type StreamErrorCode =
   | "Unreachable"
   | "StreamBroken"
   | "Refused"
+  | "MessageTooLarge"
   | "HandlerFailed"
+  | "HandlerTimeout"
   | "TokenUnreadable"
   | "CannotListen";
 

@@ -19,6 +19,19 @@ export interface StreamHealth {
   readonly message: string;
 }
 
+export interface ConsumerStats<Cursor> {
+  readonly inFlight: number;
+  /** Includes skipped messages and dead letters. */
+  readonly finished: number;
+  readonly skipped: number;
+  /** How many messages `onDeadLetter` has put aside. */
+  readonly deadLettered: number;
+  /** How many streams were opened. */
+  readonly streams: number;
+  /** The cursor of the last message that is finished together with all messages before it. */
+  readonly cursor: Cursor | undefined;
+}
+
 /** How a shutdown went. */
 export interface ShutdownReport {
   /** Whether no message was in flight when the stream ended. */

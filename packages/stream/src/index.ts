@@ -2,11 +2,11 @@
 
 export { type AccessOptions, channelCredentials } from "./access/credentials.ts";
 export type { Fence } from "./access/fence.ts";
-export { type ConsumerStats, StreamConsumer } from "./consumer/consumer.ts";
+export { StreamConsumer } from "./consumer/consumer.ts";
 export type { Decision, HandlerFailure } from "./consumer/deliveries.ts";
 export type { GrpcClient, ServerStream } from "./consumer/server-stream.ts";
 export { StreamError, type StreamErrorCode } from "./errors.ts";
-export type { ConsumerEvents, ConsumerPhase, ShutdownReport, StreamHealth } from "./events.ts";
+export type { ConsumerEvents, ConsumerPhase, ConsumerStats, ShutdownReport, StreamHealth } from "./events.ts";
 export {
   type HealthServer,
   type HealthServerOptions,

@@ -28,7 +28,7 @@ export interface HandlerContext<Client> {
   readonly client: Client;
   /** Contains the fencing token and the identity, for calls about the message. Clone it before you add to it. */
   readonly metadata: Metadata;
-  /** Aborts when the drain time is over and the consumer no longer waits for this handler. */
+  /** Aborts when the handler has run for `handlerTimeoutMs`, and when the drain time is over and nobody waits for it any more. */
   readonly signal: AbortSignal;
 }
 
@@ -58,6 +58,27 @@ export interface ConsumerOptions<Client extends GrpcClient, Message, Cursor> {
    * finished. "stop" stops the consumer, so that its supervisor sees the failure. A function can decide. @default "retry"
    */
   readonly onHandlerError?: Decision | ((failure: HandlerFailure<Message>) => Decision);
+  /**
+   * How many times the handler may throw for one message before the message is a dead letter. Without `onDeadLetter` the consumer
+   * then stops. @default 5 with `onDeadLetter`; without it there is no limit
+   */
+  readonly maxFailures?: number;
+  /**
+   * Puts a message aside that the handler cannot process, for example into a table. When it returns, the message counts as
+   * finished, and the stream goes on. If it throws, it gets the message again, by the back-off: no message is lost.
+   * @default none
+   */
+  readonly onDeadLetter?: (failure: HandlerFailure<Message>, context: HandlerContext<Client>) => unknown;
+  /**
+   * How long the handler may take for one message. After that its `signal` aborts, and the consumer is unhealthy until the handler
+   * returns. The message is not processed again before that. Infinity for no limit. @default 600000
+   */
+  readonly handlerTimeoutMs?: number;
+  /**
+   * For a bidirectional stream: the request that tells the server that a message is finished. It is sent after the handler has
+   * returned. At a shutdown the consumer ends its side of the stream after the last one. @default none
+   */
+  readonly acknowledge?: (message: Message) => unknown;
   /** What to do when the server ends the stream with status OK. @default "reconnect" */
   readonly onEnd?: "reconnect" | "stop";
   /** gRPC statuses after which the consumer stops instead of reconnecting, for example FAILED_PRECONDITION. @default [] */
@@ -77,8 +98,15 @@ export interface ConsumerOptions<Client extends GrpcClient, Message, Cursor> {
   readonly backOff?: BackOffOptions;
   /** A stream that was open for this long resets the back-off, even without a finished message. @default 60000 */
   readonly stableMs?: number;
-  /** How long the stream may be down before the consumer is unhealthy. @default 60000 */
+  /** How long the consumer may be without a stream that works before it is unhealthy. @default 60000 */
   readonly unhealthyAfterMs?: number;
+  /**
+   * A stream works when a message has arrived, or when it has been open for this long: a server need not answer before its first
+   * message. Until then the consumer is not ready. @default 2000
+   */
+  readonly acceptedAfterMs?: number;
+  /** The size of the largest message that the consumer accepts. @default 4194304, as in gRPC */
+  readonly maxMessageBytes?: number;
   /** Pings that detect a dead peer: the interval, and the time limit of the response. @default 20 s, 5 s */
   readonly keepalive?: { readonly everyMs?: number; readonly timeoutMs?: number };
   /** The values in the metadata of every call. @default $TENURE_TOKEN, $TENURE_IDENTITY, $TENURE_ELECTION */
@@ -96,6 +124,10 @@ const defaults = {
   connectTimeoutMs: 10_000,
   stableMs: 60_000,
   unhealthyAfterMs: 60_000,
+  acceptedAfterMs: 2_000,
+  handlerTimeoutMs: 600_000,
+  maxMessageBytes: 4 * 1024 * 1024,
+  maxFailuresWithDeadLetters: 5,
 } as const;
 
 export interface CheckedOptions {
@@ -105,6 +137,10 @@ export interface CheckedOptions {
   readonly connectTimeoutMs: number;
   readonly stableMs: number;
   readonly unhealthyAfterMs: number;
+  readonly acceptedAfterMs: number;
+  readonly handlerTimeoutMs: number;
+  readonly maxMessageBytes: number;
+  readonly maxFailures: number;
   readonly keepalive: { readonly everyMs: number; readonly timeoutMs: number };
   readonly backOff: BackoffPolicy;
 }
@@ -119,6 +155,12 @@ export function checkOptions<Client extends GrpcClient, Message, Cursor>(
     connectTimeoutMs: options.connectTimeoutMs ?? defaults.connectTimeoutMs,
     stableMs: options.stableMs ?? defaults.stableMs,
     unhealthyAfterMs: options.unhealthyAfterMs ?? defaults.unhealthyAfterMs,
+    acceptedAfterMs: options.acceptedAfterMs ?? defaults.acceptedAfterMs,
+    handlerTimeoutMs: options.handlerTimeoutMs ?? defaults.handlerTimeoutMs,
+    maxMessageBytes: options.maxMessageBytes ?? defaults.maxMessageBytes,
+    maxFailures:
+      options.maxFailures ??
+      (options.onDeadLetter ? defaults.maxFailuresWithDeadLetters : Number.POSITIVE_INFINITY),
     keepalive: { everyMs: 20_000, timeoutMs: 5_000, ...options.keepalive },
     backOff: { firstMs: 1_000, mostMs: 30_000, jitter: 0.2, ...options.backOff },
   };
@@ -135,7 +177,7 @@ export function checkOptions<Client extends GrpcClient, Message, Cursor>(
 
 function functionProblems(options: Record<string, unknown>): string[] {
   const needed = ["client", "open", "handle"].filter((name) => typeof options[name] !== "function");
-  const wrong = ["cursor", "onDrain"].filter(
+  const wrong = ["cursor", "onDrain", "onDeadLetter", "acknowledge"].filter(
     (name) => options[name] !== undefined && typeof options[name] !== "function",
   );
   return [...needed, ...wrong].map((name) => `${name} must be a function: ${typeof options[name]}`);
@@ -144,8 +186,11 @@ function functionProblems(options: Record<string, unknown>): string[] {
 function numberProblems(checked: CheckedOptions): string[] {
   const problems: string[] = [];
   const { concurrency, drainTimeoutMs, shutdownTimeoutMs, backOff, keepalive } = checked;
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    problems.push(`concurrency must be a whole number of at least 1: ${concurrency}`);
+  const { maxFailures, maxMessageBytes } = checked;
+  for (const [name, value] of Object.entries({ concurrency, maxFailures, maxMessageBytes })) {
+    const isUnlimited = name === "maxFailures" && value === Number.POSITIVE_INFINITY;
+    if (!isUnlimited && (!Number.isInteger(value) || value < 1))
+      problems.push(`${name} must be a whole number of at least 1: ${value}`);
   }
   const lengths = {
     drainTimeoutMs,
@@ -153,6 +198,8 @@ function numberProblems(checked: CheckedOptions): string[] {
     connectTimeoutMs: checked.connectTimeoutMs,
     stableMs: checked.stableMs,
     unhealthyAfterMs: checked.unhealthyAfterMs,
+    acceptedAfterMs: checked.acceptedAfterMs,
+    handlerTimeoutMs: checked.handlerTimeoutMs,
     "keepalive.everyMs": keepalive.everyMs,
     "keepalive.timeoutMs": keepalive.timeoutMs,
     "backOff.firstMs": backOff.firstMs,
@@ -172,14 +219,21 @@ function numberProblems(checked: CheckedOptions): string[] {
   return problems;
 }
 
-function choiceProblems(options: { onHandlerError?: unknown; onEnd?: unknown }): string[] {
+function choiceProblems(options: {
+  onHandlerError?: unknown;
+  onEnd?: unknown;
+  onDeadLetter?: unknown;
+}): string[] {
   const problems: string[] = [];
-  const { onHandlerError = "retry", onEnd = "reconnect" } = options;
-  if (typeof onHandlerError !== "function" && !["retry", "skip", "stop"].includes(String(onHandlerError))) {
+  const { onHandlerError = "retry", onEnd = "reconnect", onDeadLetter } = options;
+  const decisions = ["retry", "skip", "stop", "dead-letter"];
+  if (typeof onHandlerError !== "function" && !decisions.includes(String(onHandlerError))) {
     problems.push(
-      `onHandlerError must be "retry", "skip", "stop" or a function: ${JSON.stringify(onHandlerError)}`,
+      `onHandlerError must be "retry", "skip", "stop", "dead-letter" or a function: ${JSON.stringify(onHandlerError)}`,
     );
   }
+  if (onHandlerError === "dead-letter" && onDeadLetter === undefined)
+    problems.push('onHandlerError "dead-letter" requires onDeadLetter');
   if (!["reconnect", "stop"].includes(String(onEnd))) {
     problems.push(`onEnd must be "reconnect" or "stop": ${JSON.stringify(onEnd)}`);
   }

@@ -19,3 +19,14 @@ export interface SupervisedElection {
   stepDown(options?: { readonly cooldown?: string }): void;
   on(name: "renewed", listener: (event: { readonly term: SupervisedTerm }) => void): () => void;
 }
+
+/** Where it is recorded that work that is done once is done: at the lock, so that the record is ordered with the terms. */
+export interface Completion {
+  /** Whether the work is recorded as done. The supervisor asks again if this rejects. */
+  isRecorded(signal: AbortSignal): Promise<boolean>;
+  /**
+   * Records that the work is done. Must write only over the record of this term, by compare-and-swap. Resolves with false if the
+   * lock belongs to somebody else by now. The supervisor tries again if this rejects.
+   */
+  record(term: SupervisedTerm, signal: AbortSignal): Promise<boolean>;
+}

@@ -1,4 +1,5 @@
 import { describeProblems, type Problem } from "@tenure/base";
+import type { ReportedProblem } from "./machine/types.ts";
 
 /**
  * - `InvalidOptions`: the options are not valid; `problems` lists every problem.
@@ -9,6 +10,8 @@ import { describeProblems, type Problem } from "@tenure/base";
  * - `KilledByWatchdog`: the watchdog killed the child because this process did not do so in time.
  * - `Unguarded`: the watchdog is not running.
  * - `DeadlineFile`: the file with the child's deadline could not be written.
+ * - `GatesSlow`: a gate did not close within the time that the end of the term leaves it.
+ * - `HookFailed`: a hook failed, or took too long.
  * - `Output`: the output of the child could not be passed on.
  */
 export type SupervisorErrorCode =
@@ -20,6 +23,8 @@ export type SupervisorErrorCode =
   | "KilledByWatchdog"
   | "Unguarded"
   | "DeadlineFile"
+  | "GatesSlow"
+  | "HookFailed"
   | "Output";
 
 /** The one error class of this package. */
@@ -44,4 +49,31 @@ export class SupervisorError extends Error {
 export function invalidOptions(attempted: string, problems: readonly Problem[]): SupervisorError {
   const message = `Cannot ${attempted}: ${describeProblems(problems).join("; ")}.`;
   return new SupervisorError("InvalidOptions", message, { problems });
+}
+
+export function describeProblem(problem: ReportedProblem): SupervisorError {
+  switch (problem.kind) {
+    case "watchdog-ended":
+      return new SupervisorError(
+        "Unguarded",
+        `The watchdog ended (${problem.why}); the supervisor starts another one.`,
+      );
+    case "killed-by-watchdog":
+      return new SupervisorError(
+        "KilledByWatchdog",
+        `The watchdog killed the child (${problem.count} processes), because it was still running when its term ran out: this process ` +
+          "was stopped, its event loop was blocked, or it was too slow.",
+      );
+    case "gates-slow":
+      return new SupervisorError(
+        "GatesSlow",
+        `The gates did not close within ${Math.round(problem.waitedMs)} ms; the lease is released without waiting for them any longer.`,
+      );
+    case "hook-failed":
+      if (problem.hook === "recordCompletion") {
+        const why = "The work is done, but that is not recorded, so it may be done again";
+        return new SupervisorError("HookFailed", `${why}: ${problem.why}.`);
+      }
+      return new SupervisorError("HookFailed", `The hook ${problem.hook} failed: ${problem.why}.`);
+  }
 }

@@ -1,4 +1,4 @@
-import type { Phase } from "./phase.ts";
+import type { Phase } from "./machine/phase.ts";
 
 /** How a child exited: with an exit code, or by a signal. */
 export interface ChildExit {
@@ -12,7 +12,7 @@ export type ChildProcessState = "stopped" | "starting" | "running" | "stopping";
 export type ChildEvent =
   | { readonly type: "started"; readonly pid: number; readonly restarts: number }
   | { readonly type: "ready"; readonly pid: number; readonly tookMs: number }
-  /** SIGTERM was sent. SIGKILL follows after `timeoutMs`. */
+  /** The stop signal was sent. SIGKILL follows after `timeoutMs`. */
   | { readonly type: "stopping"; readonly pid: number; readonly timeoutMs: number }
   /** SIGKILL was sent to these processes. */
   | { readonly type: "killing"; readonly pids: readonly number[] }
@@ -54,11 +54,21 @@ export interface ChildStatus {
   readonly lastExit?: ChildExit;
 }
 
+export interface WatchdogStatus {
+  /** Whether it listens. A watchdog that does not answer is replaced. */
+  readonly running: boolean;
+  readonly pid?: number;
+  /** How long ago it last answered. While this replica leads, this is less than half a lease. */
+  readonly lastHeartbeatMs?: number;
+}
+
 export interface SupervisorStatus {
   readonly phase: Phase;
+  /** This replica leads although its child fails, because no replica is healthier. */
+  readonly degraded: boolean;
   readonly child: ChildStatus;
   /** The process that kills the child if this process cannot. */
-  readonly watchdog: { readonly running: boolean; readonly pid?: number };
+  readonly watchdog: WatchdogStatus;
 }
 
 /** How a run ended. */

@@ -15,7 +15,6 @@ export const temporaryFolder = (): string => tmpdir();
 // Functions, because a stream that nobody asks for is not opened.
 export const ownStdin = (): Readable => process.stdin;
 export const ownStdout = (): Writable => process.stdout;
-export const ownStderr = (): Writable => process.stderr;
 
 /** The environment that a child inherits. */
 export function inheritedEnvironment(): Record<string, string | undefined> {

@@ -1,22 +1,39 @@
 /** Options with their defaults. Every problem with them is reported at once, before anything runs. */
 import { notPositiveProblem, oneOfProblem, type Problem, quote, wholeNumberProblem } from "@tenure/base";
 import { invalidOptions } from "./errors.ts";
-import { exitActions, type HealthOptions, type SupervisorOptions, supervisorDefaults } from "./options.ts";
+import {
+  exitActions,
+  type HealthOptions,
+  type HookOptions,
+  type Hooks,
+  type SupervisorOptions,
+  supervisorDefaults,
+  unhealthyActions,
+} from "./options.ts";
+import { checkStopSignal, killModes } from "./process/stop-signal.ts";
 
-export type ResolvedHealth = Required<HealthOptions>;
+type ResolvedHealth = Required<HealthOptions>;
 
 type Optional =
   | "electionName"
   | "cwd"
+  | "user"
   | "logPrefix"
   | "stdout"
   | "stderr"
   | "deadlineFolder"
   | "clock"
-  | "health";
+  | "completion"
+  | "health"
+  | "hooks";
+
+type ResolvedHooks = { readonly [Name in keyof Hooks]?: Required<HookOptions> };
 
 export type ResolvedOptions = Required<Omit<SupervisorOptions, Optional>> &
-  Pick<SupervisorOptions, Exclude<Optional, "health">> & { readonly health: ResolvedHealth | undefined };
+  Pick<SupervisorOptions, Exclude<Optional, "health" | "hooks">> & {
+    readonly health: ResolvedHealth | undefined;
+    readonly hooks: ResolvedHooks;
+  };
 
 export function resolveOptions(options: SupervisorOptions): ResolvedOptions {
   const { health } = options;
@@ -27,12 +44,17 @@ export function resolveOptions(options: SupervisorOptions): ResolvedOptions {
     ready: options.ready ?? { kind: "spawn" },
     startTimeoutMs: options.startTimeoutMs ?? supervisorDefaults.startTimeoutMs,
     stopTimeoutMs: options.stopTimeoutMs ?? supervisorDefaults.stopTimeoutMs,
+    stopSignal: options.stopSignal ?? supervisorDefaults.stopSignal,
+    killMode: options.killMode ?? supervisorDefaults.killMode,
     killMarginMs: options.killMarginMs ?? supervisorDefaults.killMarginMs,
     onExit: options.onExit ?? supervisorDefaults.onExit,
     maxRestarts: options.maxRestarts ?? supervisorDefaults.maxRestarts,
     restartWindowMs: options.restartWindowMs ?? supervisorDefaults.restartWindowMs,
     stableAfterMs: options.stableAfterMs ?? supervisorDefaults.stableAfterMs,
     cooldownMs: options.cooldownMs ?? supervisorDefaults.cooldownMs,
+    whenUnhealthy: options.whenUnhealthy ?? supervisorDefaults.whenUnhealthy,
+    warm: options.warm ?? false,
+    hooks: resolveHooks(options.hooks ?? {}),
     gates: options.gates ?? [],
     health: health && {
       check: health.check,
@@ -45,6 +67,13 @@ export function resolveOptions(options: SupervisorOptions): ResolvedOptions {
   const problems = problemsOf(resolved);
   if (problems.length > 0) throw invalidOptions("set up the supervisor", problems);
   return resolved;
+}
+
+function resolveHooks(hooks: Hooks): ResolvedHooks {
+  const entries = Object.entries(hooks).filter(([, hook]) => hook !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, hook]) => [name, { timeoutMs: supervisorDefaults.hookTimeoutMs, ...hook }]),
+  );
 }
 
 function problemsOf(options: ResolvedOptions): Problem[] {
@@ -63,13 +92,24 @@ function problemsOf(options: ResolvedOptions): Problem[] {
       rule: "and {args} and {env} must be strings without a null character",
     });
   }
+  const { value: stopSignal, problems: signalProblems } = checkStopSignal(String(options.stopSignal));
+  if (stopSignal === undefined) problems.push(...signalProblems);
+  if (!killModes.includes(options.killMode)) {
+    problems.push(oneOfProblem("killMode", killModes, options.killMode));
+  }
   if (!exitActions.includes(options.onExit)) {
     problems.push(oneOfProblem("onExit", exitActions, options.onExit));
+  }
+  if (!unhealthyActions.includes(options.whenUnhealthy)) {
+    problems.push(oneOfProblem("whenUnhealthy", unhealthyActions, options.whenUnhealthy));
   }
   const { startTimeoutMs, stopTimeoutMs, killMarginMs, restartWindowMs, stableAfterMs, cooldownMs } = options;
   const positive = { startTimeoutMs, stopTimeoutMs, killMarginMs, restartWindowMs, stableAfterMs };
   for (const [name, ms] of Object.entries({
     ...positive,
+    ...Object.fromEntries(
+      Object.entries(options.hooks).map(([name, hook]) => [`hooks.${name}.timeoutMs`, hook?.timeoutMs]),
+    ),
     ...(health && { "health.periodMs": health.periodMs, "health.timeoutMs": health.timeoutMs }),
   })) {
     if (!(Number.isFinite(ms) && ms > 0)) problems.push(notPositiveProblem(name, ms));

@@ -1,38 +1,23 @@
 /**
  * The leader's child process: started when this replica wins the election, monitored while it leads, stopped before the lease
- * is released, and dead before another replica starts its own (G1, G3). Each decision has one owner: the election decides who
- * leads, `phase.ts` which phase this replica is in, `child-end.ts` what follows the end of a child, the process manager when a
- * child has exited completely, and the watchdog what happens when this process cannot act.
+ * is released, and dead before another replica starts its own (G1, G3). The machine decides, the shell acts, and the watchdog
+ * acts when this process cannot.
  *
  * Does not handle the signals of this process: its owner aborts the signal of `run` and calls `forward`.
  */
-import { asError, Emitter, first, systemClock, warn } from "@tenure/base";
-import { GateGroup } from "@tenure/traffic/internal";
-import type { ChildEnd } from "./child-end.ts";
-import { DeadlineFile } from "./deadline-file.ts";
+import { asError, type Clock, Emitter, first, type Instant, onAbort, systemClock, warn } from "@tenure/base";
+import { describeCheck } from "./check/run.ts";
 import type { SupervisedTerm } from "./election-seam.ts";
 import { SupervisorError } from "./errors.ts";
 import type { ChildExit, Outcome, SupervisorEvents, SupervisorStatus } from "./events.ts";
-import type { HealthMonitor } from "./health/monitor.ts";
+import type { Phase } from "./machine/phase.ts";
+import { phaseOf } from "./machine/queries.ts";
+import type { Config, State } from "./machine/types.ts";
+import { MachineLoop } from "./machine-loop.ts";
 import type { SupervisorOptions } from "./options.ts";
-import { nextPhase, type Phase, type PhaseEvent } from "./phase.ts";
-import {
-  inheritedEnvironment,
-  ownPid,
-  ownStderr,
-  ownStdout,
-  randomId,
-  signalNumber,
-  temporaryFolder,
-} from "./platform.ts";
-import { type ManagerEvent, ProcessManager } from "./process/manager.ts";
-import { procTable } from "./process/process-table.ts";
-import { markerVariable, ProcessTree } from "./process/process-tree.ts";
-import type { Program } from "./process/spawn.ts";
+import { signalNumber } from "./platform.ts";
 import { type ResolvedOptions, resolveOptions } from "./resolve-options.ts";
-import type { RunContext } from "./run-context.ts";
-import { serveTerm } from "./serve-term.ts";
-import { Watchdog } from "./watchdog/watchdog.ts";
+import { Shell } from "./shell.ts";
 
 /** Signals that the supervisor forwards to the child. */
 export type ForwardedSignal = "SIGHUP" | "SIGUSR1" | "SIGUSR2";
@@ -40,39 +25,37 @@ export type ForwardedSignal = "SIGHUP" | "SIGUSR1" | "SIGUSR2";
 /** How long the end of a run waits until the output of the child is forwarded. Its reader may have stopped reading. */
 const flushWithinMs = 1_000;
 
-/** How long a gate may take to close. The next leader waits for it too. */
-const gateCloseTimeoutMs = 5_000;
-
-/** If the watchdog and this process kill within this time of each other, neither was late. */
-const sameTimeMs = 50;
-
 export class Supervisor {
   readonly #options: ResolvedOptions;
+  readonly #clock: Clock;
   readonly #events = new Emitter<SupervisorEvents>((error) => warn(asError(error)));
-  readonly #context: RunContext;
-  readonly #marker = randomId();
+  readonly #machine: MachineLoop;
+  readonly #shell: Shell;
   /** Ends the run. */
   readonly #ending = new AbortController();
-  #unguarded = new AbortController();
-  #phase: Phase = "follower";
   #hasRun = false;
-  #starts = 0;
-  #restarts = 0;
-  #isReady = false;
-  #monitor: HealthMonitor | undefined;
-  #startedAt: string | undefined;
-  #lastExit: ChildExit | undefined;
-  #killed = false;
-  #killedAtMs = Number.POSITIVE_INFINITY;
-  #end: { readonly exitCode: number; readonly childExit?: ChildExit; readonly message: string } | undefined;
+  #term: SupervisedTerm | undefined;
+  #onFinished: () => void = () => {};
 
   constructor(options: SupervisorOptions) {
     this.#options = resolveOptions(options);
-    this.#context = this.#newContext();
+    this.#clock = options.clock ?? systemClock;
+    this.#shell = new Shell({
+      options: this.#options,
+      clock: this.#clock,
+      send: (event) => this.#machine.send(event),
+      emit: (name, event) => this.#emit(name, event),
+      term: () => this.#term,
+      finishTerm: () => this.#onFinished(),
+      endElection: () => this.#ending.abort(),
+    });
+    this.#machine = new MachineLoop(configOf(this.#options), this.#clock, (effect) =>
+      this.#shell.perform(effect),
+    );
   }
 
   get phase(): Phase {
-    return this.#phase;
+    return phaseOf(this.#machine.state);
   }
 
   /**
@@ -84,29 +67,29 @@ export class Supervisor {
       throw new SupervisorError("AlreadyRunning", "Cannot run a supervisor twice; create a new one.");
     }
     this.#hasRun = true;
-    const { watchdog, deadlineFile, options } = this.#context;
-    const onAbort = () => this.#terminate();
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const { deadlineFile, watchdog } = this.#shell;
+    const onAborted = () => this.#machine.send({ type: "terminate" });
+    const offAbort = signal && !signal.aborted ? onAbort(signal, onAborted) : () => {};
+    if (signal?.aborted) onAborted();
     try {
       if (!this.#ending.signal.aborted) {
         await deadlineFile.open();
         if (deadlineFile.folder !== undefined) watchdog.setFolder(deadlineFile.folder);
         // Now, so that the watchdog is ready when this replica wins the election.
-        watchdog.start();
-        await options.election.run((term) => this.#serve(term), { signal: this.#ending.signal });
+        this.#machine.send({ type: "start" });
+        await this.#options.election.run((term) => this.#serve(term), { signal: this.#ending.signal });
       }
     } finally {
-      signal?.removeEventListener("abort", onAbort);
-      this.#terminate();
+      offAbort();
+      this.#machine.send({ type: "terminate" });
       await this.#cleanUp();
     }
-    return this.#outcome();
+    return outcomeOf(this.#machine.state);
   }
 
-  /** Forwards a signal to the process group of the child. Does nothing without a child. */
+  /** Forwards a signal to the child, or to its process group if the kill mode says so. Does nothing without a child. */
   forward(signal: ForwardedSignal): void {
-    this.#context.manager.signal(signal);
+    this.#shell.manager.signal(signal);
   }
 
   /** Hands over leadership: stops the child, then releases the lease. Does nothing if this replica does not lead. */
@@ -119,26 +102,36 @@ export class Supervisor {
    * no child is being stopped.
    */
   hurry(): void {
-    const { manager } = this.#context;
-    if (manager.state === "stopping") void manager.stop(0);
+    this.#machine.send({ type: "hurry" });
+  }
+
+  /** Whether any process of the child runs at this moment, by the process table. */
+  hasProcesses(): boolean {
+    return this.#shell.hasProcesses();
   }
 
   status(): SupervisorStatus {
-    const { manager, watchdog } = this.#context;
+    const { manager, watchdog } = this.#shell;
+    const { child, health, restarts, startedMs, lastExit, isDegraded, watchdog: guard } = this.#machine.state;
     const { pid } = manager;
-    const healthy = this.#monitor?.healthy;
+    const now = this.#clock.now();
     return {
-      phase: this.#phase,
+      phase: this.phase,
+      degraded: isDegraded,
       child: {
         state: manager.state,
         ...(pid !== undefined && { pid }),
-        restarts: this.#restarts,
-        ready: this.#isReady && manager.state === "running",
-        ...(healthy !== undefined && { healthy }),
-        ...(pid !== undefined && this.#startedAt !== undefined && { startedAt: this.#startedAt }),
-        ...(this.#lastExit && { lastExit: this.#lastExit }),
+        restarts,
+        ready: child.name === "running" && child.isReady && manager.state === "running",
+        ...(health.healthy !== undefined && { healthy: health.healthy }),
+        ...(pid !== undefined && { startedAt: wallTime(now, startedMs) }),
+        ...(lastExit && { lastExit }),
       },
-      watchdog: { running: watchdog.isReady, ...(watchdog.pid !== undefined && { pid: watchdog.pid }) },
+      watchdog: {
+        running: guard.name === "ready",
+        ...(watchdog.pid !== undefined && { pid: watchdog.pid }),
+        ...(guard.heardMs !== undefined && { lastHeartbeatMs: Math.round(now.monoMs - guard.heardMs) }),
+      },
     };
   }
 
@@ -150,165 +143,91 @@ export class Supervisor {
     return this.#events.on(name, listener);
   }
 
-  #serve(term: SupervisedTerm): Promise<void> {
-    return serveTerm(this.#context, term, {
-      onRestarts: (restarts) => {
-        this.#restarts = restarts;
-      },
-      onReady: (isReady) => {
-        this.#isReady = isReady;
-      },
-      onMonitor: (monitor) => {
-        this.#monitor = monitor;
-      },
+  /** The work of one term. When it resolves, the election may release the lease. It releases only a term that was not lost. */
+  async #serve(term: SupervisedTerm): Promise<void> {
+    this.#term = term;
+    const finished = new Promise<void>((resolve) => {
+      this.#onFinished = resolve;
     });
+    this.#machine.send({ type: "term-began", token: term.token, deadline: this.#deadline(term) });
+    const onLost = () => this.#machine.send({ type: "term-lost", deadline: this.#deadline(term) });
+    // A loss aborts `signal` first. A child whose term has expired is killed without being asked to stop.
+    const onEnding = () => (term.isValid() ? this.#machine.send({ type: "term-ending" }) : onLost());
+    const stops = [
+      this.#options.election.on("renewed", () =>
+        this.#machine.send({ type: "renewed", deadline: this.#deadline(term) }),
+      ),
+      listen(term.lost, onLost),
+      listen(term.expired, onLost),
+      listen(term.signal, onEnding),
+    ];
+    await finished;
+    for (const stop of stops) stop();
+    this.#term = undefined;
   }
 
-  #newContext(): RunContext {
-    const options = this.#options;
-    const clock = options.clock ?? systemClock;
-    const onError = (error: Error) => this.#report(error);
-    const watchdog = new Watchdog({
-      marker: this.#marker,
-      clock,
-      onError,
-      onKilled: (pids, atMs) => {
-        // Not if this process was killing the child at the same time.
-        if (atMs < this.#killedAtMs - sameTimeMs) onError(lateError(pids));
-      },
-      onUnguarded: () => {
-        this.#unguarded.abort();
-        this.#unguarded = new AbortController();
-      },
-    });
-    const tree = new ProcessTree({
-      marker: this.#marker,
-      table: procTable(),
-      supervisor: ownPid,
-      excluded: () => (watchdog.pid === undefined ? [] : [watchdog.pid]),
-    });
-    const { ready, logPrefix, stdout, stderr } = options;
-    const manager = new ProcessManager({
-      tree,
-      clock,
-      channels: {
-        lines: ready.kind === "log",
-        ipc: ready.kind === "ipc",
-        fd: ready.kind === "fd" ? ready.fd : undefined,
-      },
-      logPrefix,
-      stdout,
-      stderr,
-      ownStdout: ownStdout(),
-      ownStderr: ownStderr(),
-      onEvent: (event) => this.#onManagerEvent(event),
-      onError,
-    });
-    return {
-      options,
-      clock,
-      manager,
-      watchdog,
-      gates: new GateGroup(options.gates, { clock, onError, closeTimeoutMs: gateCloseTimeoutMs }),
-      deadlineFile: new DeadlineFile(options.deadlineFolder ?? temporaryFolder(), onError),
-      unguarded: () => this.#unguarded.signal,
-      programFor: (term) => this.#programFor(term),
-      enterPhase: (event) => this.#enterPhase(event),
-      onChild: (event) => {
-        if (event.type === "started") {
-          this.#startedAt = new Date(clock.now().wallMs).toISOString();
-          this.#killedAtMs = Number.POSITIVE_INFINITY;
-        }
-        this.#events.emit("child", event);
-      },
-      onHealth: (event) => this.#events.emit("health", event),
-      onError,
-      endRun: (end) => this.#endRun(end),
-    };
-  }
-
-  #programFor(term: SupervisedTerm): Program {
-    const { command, args, cwd, env, electionName } = this.#options;
-    const inherited = inheritedEnvironment();
-    this.#starts += 1;
-    // An outer supervisor must find this child too, so its markers are kept.
-    const markers = [inherited[markerVariable], `${this.#marker}.${this.#starts}`].filter(Boolean).join(" ");
-    return {
-      command,
-      args,
-      cwd,
-      env: {
-        ...inherited,
-        ...env,
-        TENURE_IDENTITY: term.identity,
-        TENURE_ELECTION: electionName,
-        TENURE_TOKEN: String(term.token),
-        TENURE_DEADLINE_FILE: this.#context.deadlineFile.path,
-        [markerVariable]: markers,
-      },
-    };
-  }
-
-  #onManagerEvent(event: ManagerEvent): void {
-    if (event.type === "killing") this.#killedAtMs = this.#context.clock.now().monoMs;
-    if (event.type === "exited") this.#lastExit = event.exit;
-    if (event.type === "stopped") this.#context.watchdog.forgetGroup(event.pid);
-    if (event.type === "stopped" && this.#phase === "terminating") this.#killed ||= event.killed;
-    this.#events.emit("child", event);
-  }
-
-  #enterPhase(event: PhaseEvent): void {
-    const from = this.#phase;
-    this.#phase = nextPhase(from, event);
-    if (this.#phase !== from) this.#events.emit("phase", { phase: this.#phase, from });
-  }
-
-  #terminate(): void {
-    this.#enterPhase("terminate");
-    this.#ending.abort();
-  }
-
-  /** Ends the run because the child ended. */
-  #endRun(end: ChildEnd): void {
-    if (end.type === "exited") {
-      this.#end = { exitCode: exitCodeOf(end.exit), childExit: end.exit, message: end.why };
-    } else if (end.type === "not-spawned") {
-      this.#end = { exitCode: end.exitCode, message: end.why };
-    }
-    this.#terminate();
+  /**
+   * Reads the clock before it asks for the remaining time. A process that is frozen between the two gets a deadline that is too
+   * early, never one that is too late.
+   */
+  #deadline(term: SupervisedTerm): Instant {
+    const now = this.#clock.now();
+    const remainingMs = term.expired.aborted ? 0 : term.remainingMs();
+    return { monoMs: now.monoMs + remainingMs, wallMs: now.wallMs + remainingMs };
   }
 
   async #cleanUp(): Promise<void> {
-    const { manager, gates, watchdog, deadlineFile, clock } = this.#context;
-    // There is a child to stop only if the election failed while its work was running.
-    await manager.stop(0);
-    await gates.close();
-    await first(clock, { flushed: manager.flushed(), late: flushWithinMs });
+    const { manager, watchdog, deadlineFile } = this.#shell;
+    // The election failed while its work was running: nobody renews the term any more.
+    if (this.#term) this.#machine.send({ type: "term-lost", deadline: this.#clock.now() });
+    // A warm child that did not work may still be stopping.
+    await manager.wait();
+    await first(this.#clock, { flushed: manager.flushed(), late: flushWithinMs });
+    this.#machine.close();
     await watchdog.close();
     await deadlineFile.remove();
   }
 
-  #outcome(): Outcome {
-    const killed = this.#killed;
-    if (this.#end) return { ...this.#end, killed };
-    if (!killed) return { exitCode: 0, killed };
-    return { exitCode: 1, killed, message: "the child did not stop in time and was killed" };
-  }
-
-  #report(error: Error): void {
-    if (this.#events.has("error")) this.#events.emit("error", { error });
-    else warn(error);
+  #emit<Name extends keyof SupervisorEvents>(name: Name, event: SupervisorEvents[Name]): void {
+    if (name !== "error" || this.#events.has("error")) this.#events.emit(name, event);
+    else warn((event as SupervisorEvents["error"]).error);
   }
 }
 
-function lateError(pids: readonly number[]): SupervisorError {
-  return new SupervisorError(
-    "KilledByWatchdog",
-    `The watchdog killed the child (${pids.length} processes), because it was still running when its term ran out: this process ` +
-      "was stopped, its event loop was blocked, or it was too slow.",
-  );
+function configOf({ hooks, health, completion, ...options }: ResolvedOptions): Config {
+  const limits = Object.entries(hooks).map(([name, hook]) => [name, hook?.timeoutMs]);
+  return {
+    ...options,
+    hookTimeoutMs: {
+      ...Object.fromEntries(limits),
+      // Tried until the term ends.
+      ...(completion && { recordCompletion: Number.POSITIVE_INFINITY }),
+    },
+    health: health && { ...health, check: describeCheck(health.check) },
+  };
+}
+
+function outcomeOf({ endedBy, wasKilled: killed }: State): Outcome {
+  if (endedBy?.type === "exited") {
+    return { exitCode: exitCodeOf(endedBy.exit), childExit: endedBy.exit, message: endedBy.why, killed };
+  }
+  if (endedBy?.type === "not-spawned") {
+    return { exitCode: endedBy.exitCode, message: endedBy.why, killed };
+  }
+  if (!killed) return { exitCode: 0, killed };
+  return { exitCode: 1, killed, message: "the child did not stop in time and was killed" };
 }
 
 function exitCodeOf({ code, signal }: ChildExit): number {
   return signal === undefined ? (code ?? 1) : 128 + signalNumber(signal);
+}
+
+function wallTime(now: Instant, monoMs: number): string {
+  return new Date(now.wallMs - (now.monoMs - monoMs)).toISOString();
+}
+
+function listen(signal: AbortSignal, listener: () => void): () => void {
+  if (signal.aborted) listener();
+  else signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
 }

@@ -10,11 +10,18 @@ export type GateTerm = Pick<Term, "identity" | "token" | "isValid" | "remainingM
 
 export interface Gate {
   readonly name: string;
+  /** A file that exists only while the gate is open. A process that outlives this one can remove it. @default none */
+  readonly path?: string;
   /**
    * Called once, before this replica becomes a candidate. Takes the replica out of traffic and rejects if the gate could
    * not open later, for example because a permission is missing. If nobody calls it, `open` does the same first.
    */
   prepare?(): Promise<void>;
+  /**
+   * Called if the work of a new term is not ready soon: takes the last leader out of traffic if it could not do so itself,
+   * before this replica is in. Without effect once the gate opens. Rejects if the last leader may still be in traffic.
+   */
+  takeOver?(term: GateTerm): Promise<void>;
   /** Rejects if this replica could not be put into traffic. The caller should then end the term. */
   open(term: GateTerm): Promise<void>;
   /** Called at every renewal, to restore what somebody else changed. */

@@ -9,6 +9,7 @@ import type { Term } from "@tenure/election";
 import { TrafficError } from "./errors.ts";
 import type { Gate } from "./gate.ts";
 import { GateGroup } from "./gate-group.ts";
+import { takeOverSoon } from "./take-over.ts";
 
 interface GatesOptions {
   /** Called with each error of a gate that is open or closes. @default emits a process warning */
@@ -51,6 +52,7 @@ export function inTraffic(options: InTrafficOptions): (term: Term) => Promise<vo
   } = options;
   const gates = new GateGroup(options.gates, { clock, onError, closeTimeoutMs });
   return async (term) => {
+    takeOverSoon(term, { gates: options.gates, clock, onError });
     const stopListening = election.on("renewed", (event) => {
       if (event.term === term) gates.renewed(term);
     });

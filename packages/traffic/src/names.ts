@@ -10,6 +10,13 @@ export const tokenAnnotation = "tenure.dev/token";
 /** The time of the write. It makes every write change the object, so that a write still in flight conflicts with it. */
 export const sinceAnnotation = "tenure.dev/since";
 
+/** Everything that the gate for pod labels writes on a pod. */
+export const podLabelKeys = {
+  role: roleLabel,
+  election: electionLabel,
+  annotations: [tokenAnnotation, sinceAnnotation],
+} as const;
+
 export const managedBy = "tenure.dev";
 
 const longestLabel = 63;

@@ -72,6 +72,9 @@ describe.skipIf(!hasHelm)("the Helm chart", () => {
     { mode: "library" as const, command: [] },
     { mode: "sidecar" as const, command: [], tenureImage: "registry.example/tenure:2" },
     { traffic: "ready-file" as const, port: 80, maxUnavailable: "100%" },
+    { traffic: "label" as const, port: 80, admissionPolicy: true },
+    { networkPolicy: true },
+    { networkPolicy: true, scrapeNamespace: "monitoring", port: 80, statusPort: 9000 },
   ])("accepts the same options: %o", async (options) => {
     const values = { ...base, ...options };
     const rendered = await template(values);
@@ -82,6 +85,8 @@ describe.skipIf(!hasHelm)("the Helm chart", () => {
     [{ command: [] }, "mode run needs command"],
     [{ traffic: "label" }, "traffic label needs port"],
     [{ port: 8081 }, "must differ"],
+    [{ traffic: "none", admissionPolicy: true }, "admissionPolicy needs traffic label"],
+    [{ scrapeNamespace: "x" }, "scrapeNamespace needs networkPolicy"],
     [{ gracePeriod: 27 }, "27 < 25 + 5"],
     [{ image: "" }, "image"],
     [{ traffic: "dns" }, "traffic"],

@@ -4,6 +4,9 @@
  */
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
@@ -36,8 +39,34 @@ describe("the base matches tenure manifests", () => {
   });
 });
 
+describe("the components match tenure manifests", () => {
+  const options: ManifestOptions = {
+    ...worker,
+    traffic: "label",
+    port: 3000,
+    admissionPolicy: true,
+    networkPolicy: true,
+  };
+  const documents = manifestsAsYaml(options).split("---\n");
+  const components = {
+    NetworkPolicy: "network-policy",
+    ValidatingAdmissionPolicy: "admission-policy",
+    ValidatingAdmissionPolicyBinding: "admission-policy",
+  };
+  test.each(Object.entries(components))("%s", (kind, component) => {
+    const index = objectsFor(options).findIndex((object) => object.kind === kind);
+    const file = `${folder}/components/${component}/${kind.toLowerCase()}.yaml`;
+    if (process.env.REWRITE) writeFileSync(file, documents[index] as string);
+    expect(readFileSync(file, "utf8")).toBe(documents[index]);
+  });
+});
+
 async function build(path: string): Promise<Body[]> {
-  const { stdout, stderr } = await promisify(execFile)("kubectl", ["kustomize", `${folder}/${path}`]);
+  return buildFolder(`${folder}/${path}`);
+}
+
+async function buildFolder(path: string): Promise<Body[]> {
+  const { stdout, stderr } = await promisify(execFile)("kubectl", ["kustomize", path]);
   expect(stderr).toBe("");
   return loadAll(stdout) as Body[];
 }
@@ -61,6 +90,19 @@ describe.skipIf(!hasKubectl)("kustomize builds what tenure manifests prints", ()
       );
       expect({ kind: object.kind, status, body }).toMatchObject({ status: 201 });
     }
+  });
+
+  test("label with both components", async () => {
+    const own = await mkdtemp(join(tmpdir(), "tenure-kustomize-"));
+    const at = (path: string) => relative(own, join(folder, path));
+    const kustomization = {
+      resources: [at("overlays/label")],
+      components: [at("components/admission-policy"), at("components/network-policy")],
+    };
+    await writeFile(join(own, "kustomization.yaml"), JSON.stringify(kustomization));
+    const options = { traffic: "label", port: 3000, admissionPolicy: true, networkPolicy: true } as const;
+    expect(byName(await buildFolder(own))).toEqual(byName(objectsFor({ ...worker, ...options })));
+    await rm(own, { recursive: true });
   });
 
   test("a custom namespace and image reach every object", async () => {

@@ -1,18 +1,22 @@
-/** A leader whose log nobody reads. */
-import { spawn } from "node:child_process";
+/** A leader whose log, or the output of its child, nobody reads. */
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { expect, it } from "vitest";
-
+import { shellCommand, shortLease, startTenure } from "./replicas.ts";
 import { newWorld } from "./world.ts";
 
 const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
-const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/unread";
-
 interface Lease {
   readonly spec: { readonly renewTime: string; readonly leaseTransitions: number };
+}
+
+async function leaseOf(client: KubeClient, name: string): Promise<Lease["spec"]> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${name}`;
+  return (await client.request<Lease>({ method: "GET", path })).spec;
 }
 
 const world = newWorld();
@@ -31,7 +35,7 @@ it("keeps leading, and stops on SIGTERM", { timeout: 40_000 }, async () => {
     env: { PATH: process.env.PATH, PID_FILE: pidFile },
   });
   try {
-    const lease = async () => (await client.request<Lease>({ method: "GET", path })).spec;
+    const lease = () => leaseOf(client, "unread");
     await expect.poll(() => lease().catch(() => undefined)).toBeDefined();
     const before = await lease();
     const soonMs = Date.parse(before.renewTime) + 8_000;
@@ -39,8 +43,7 @@ it("keeps leading, and stops on SIGTERM", { timeout: 40_000 }, async () => {
       .poll(async () => Date.parse((await lease()).renewTime), { timeout: 15_000, interval: 200 })
       .toBeGreaterThan(soonMs);
     expect((await lease()).leaseTransitions).toBe(before.leaseTransitions);
-    const { readFile } = await import("node:fs/promises");
-    const pid = Number(await readFile(pidFile, "utf8"));
+    const pid = Number(readFileSync(pidFile, "utf8"));
     process.kill(pid, "SIGTERM");
     await expect.poll(() => isGone(pid)).toBe(true);
   } finally {
@@ -49,6 +52,42 @@ it("keeps leading, and stops on SIGTERM", { timeout: 40_000 }, async () => {
     client.close();
   }
 });
+
+const canOpenTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
+
+it.runIf(canOpenTerminal)(
+  "keeps leading on a terminal that is stopped (Ctrl-S), although the output of the child goes through it",
+  { timeout: 40_000 },
+  async () => {
+    const client = new KubeClient(loadConfig({ kubeconfig: world.kubeconfig }));
+    const pidFile = join(world.folder, "tenure.pid");
+    const run = ["run", "--kubeconfig", world.kubeconfig, "--lease-lock-name", "stopped", "--id", "a"];
+    const child = ["--log-prefix", "> ", "--", "sh", "-c", `echo $PPID > ${pidFile}; exec yes`];
+    const terminal = startTenure([], {}, [
+      ...["script", "-qec", shellCommand([...run, ...shortLease, ...child]), "/dev/null"],
+    ]);
+    try {
+      await expect
+        .poll(() => existsSync(pidFile) && readFileSync(pidFile, "utf8"), { timeout: 15_000 })
+        .toMatch(/\d\n/);
+      const pid = Number(readFileSync(pidFile, "utf8"));
+      terminal.kill("SIGSTOP");
+      const before = await leaseOf(client, "stopped");
+      const soonMs = Date.parse(before.renewTime) + 5_000;
+      await expect
+        .poll(async () => Date.parse((await leaseOf(client, "stopped")).renewTime), {
+          timeout: 15_000,
+          interval: 200,
+        })
+        .toBeGreaterThan(soonMs);
+      process.kill(pid, "SIGTERM");
+      await expect.poll(() => isGone(pid), { timeout: 10_000 }).toBe(true);
+      expect((await leaseOf(client, "stopped")).leaseTransitions).toBe(before.leaseTransitions);
+    } finally {
+      client.close();
+    }
+  },
+);
 
 function isGone(pid: number): boolean {
   try {

@@ -84,14 +84,25 @@ const flushedWithinMs = 1_000;
 
 const withinMs = 15_000;
 
-/** @param prefix a command that runs it, for example unshare; `pid` is then the pid of that command */
+/** The command with these arguments, for a shell. */
+export function shellCommand(args: readonly string[]): string {
+  return [process.execPath, command, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+/**
+ * @param args none if the prefix already contains the command
+ * @param prefix a command that runs it, for example unshare; `pid` is then the pid of that command
+ */
 export function startTenure(
   args: readonly string[],
   env: Record<string, string> = {},
   prefix: readonly string[] = [],
 ): Replica {
   const mark = randomUUID();
-  const [program = "", ...words] = [...prefix, process.execPath, command, ...args];
+  const [program = "", ...words] = [
+    ...prefix,
+    ...(args.length > 0 ? [process.execPath, command, ...args] : []),
+  ];
   const child = spawn(program, words, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH, HOME: "/nonexistent", [markVariable]: mark, ...env },

@@ -1,6 +1,6 @@
 /** Signals to the built command in every phase, and three replicas of which one runs its child. */
 import { spawnSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -65,9 +65,11 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", { timeout: 30_000 }, (signal
     replica.kill(signal);
     await replica.logged("child-stopping");
     const sentMs = performance.now();
-    replica.kill(signal);
+    // Signals within half a second of the first one count as the same request.
+    const impatience = setInterval(() => replica.kill(signal), 100);
     expect(await replica.exit).toEqual({ code: 1, signal: null, survivors: [] });
-    expect(performance.now() - sentMs).toBeLessThan(2_000);
+    clearInterval(impatience);
+    expect(performance.now() - sentMs).toBeLessThan(3_000);
     expect(await replica.logged("term-ended")).toMatchObject({ released: true });
   });
 
@@ -185,6 +187,36 @@ describe.runIf(canUnshare)("as PID 1 of a container", { timeout: 30_000 }, () =>
     process.kill(inside as number, "SIGTERM");
     expect(await replica.exit).toEqual({ code, signal: null, survivors: [] });
     expect(await replica.logged("term-ended")).toMatchObject({ reason: "shutdown", released: true });
+  });
+});
+
+describe.runIf(canUnshare)("under an init that is PID 1 of a container", { timeout: 30_000 }, () => {
+  it("no daemon is left, even one without the marker, in another session and without parents", async () => {
+    // A shell with the name of an init: it adopts orphans and waits for them, as tini does.
+    const init = join(world.folder, "tini");
+    await copyFile("/bin/sh", init);
+    const name = `signals-${++count}`;
+    const flags = ["--kubeconfig", world.kubeconfig, "--lease-lock-name", name, "--id", "a"];
+    const child = "env -i setsid sh -c 'setsid sleep 1000 & exit 0'; echo up; exec sleep 1000";
+    // It lives on after tenure has ended, and lists what is left.
+    const ps = "cat /proc/[0-9]*/comm; echo listed";
+    const script = `"$@" & trap 'kill -TERM $!' TERM; wait; wait $!; trap - TERM; ${ps}; exec sleep 1000`;
+    const replica = startTenure(["run", ...flags, "--", "sh", "-c", child], {}, [
+      ...container,
+      init,
+      "-c",
+      script,
+      "tini",
+    ]);
+    await replica.hasPrinted("up");
+    await replica.logged("phase", { phase: "leader" });
+    expect(replica.lines[0]?.pid).not.toBe(1);
+    const [inside] = childrenOf(replica.pid);
+    process.kill(inside as number, "SIGTERM");
+    await replica.logged("stopped");
+    await replica.hasPrinted("listed");
+    expect(replica.printed).toContain("tini");
+    expect(replica.printed).not.toContain("sleep");
   });
 });
 

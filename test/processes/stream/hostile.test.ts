@@ -98,7 +98,7 @@ describe("a server that refuses", () => {
     const { breaks, broken } = consume(port);
     await breaks(4);
     expect(broken.map(({ retryInMs }) => retryInMs)).toEqual(backOffMs.slice(0, 4));
-    expect(broken[0]).toMatchObject({ status: code, message: `The stream broke: ${code} ${name}: go away` });
+    expect(broken[0]).toMatchObject({ status: code, message: `The stream broke: ${code} ${name}: go away.` });
   });
 });
 
@@ -142,7 +142,7 @@ describe("a server that sends garbage", () => {
     });
     const { breaks, broken } = consume(port);
     await breaks(3);
-    expect(broken[0]?.message).toMatch(/larger than max/);
+    expect(broken[0]?.message).toMatch(/sent a message of 4294967295 bytes, but maxMessageBytes is 4194304/);
   });
 
   it("a message that cannot be decoded", async () => {

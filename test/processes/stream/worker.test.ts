@@ -83,6 +83,33 @@ describe("a shutdown under load", () => {
     expect(ends).toEqual(["end"]);
   });
 
+  it("on a bidirectional stream acknowledges what is finished, then ends its side: nothing is processed again", async () => {
+    const { service, said, ends, address } = await flood();
+    const args = ["--server", address, "--acknowledge", "--concurrency", "8", "--work-ms", "5"];
+    const first = start("examples/stream-worker/worker.mjs", [
+      ...args,
+      ...["--journal", join(folder, "journal-1")],
+    ]);
+    await until(() => service.ledger.finished > 200, "two hundred orders");
+    first.child.kill("SIGTERM");
+    expect(await first.exited).toEqual({ code: 0, signal: null });
+    expect(first.output.err).toContain("every message in flight was finished; the server ended the stream");
+    expect((await readJournals(folder)).started).toBe(service.ledger.finished);
+    expect(service.ledger).toMatchObject({ left: 1, dropped: 0, refused: 0, twice: 0 });
+    expect(said.at(-1)).toBe("worker-1 left: the stream has ended");
+    await until(() => ends.length > 0, "the end of the connection");
+    expect(ends).toEqual(["end"]);
+    const finished = service.ledger.finished;
+    const journal = join(folder, "journal-2");
+    const second = start("examples/stream-worker/worker.mjs", [...args, "--journal", journal], 2);
+    await until(() => service.ledger.finished > finished + 200, "two hundred more");
+    second.child.kill("SIGTERM");
+    expect(await second.exited).toEqual({ code: 0, signal: null });
+    const { started } = await readJournals(folder);
+    expect(started).toBe(service.ledger.finished);
+    expect(service.ledger.twice).toBe(0);
+  });
+
   it("without onDrain cancels the stream, and the connection still ends cleanly", async () => {
     const { service, ends, address } = await flood();
     const { child, exited, output } = start("test/processes/stream/plain-worker.mjs", [address]);

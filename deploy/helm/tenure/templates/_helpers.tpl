@@ -43,6 +43,12 @@ app.kubernetes.io/name: {{ include "tenure.name" . }}
 {{- if eq (toString $values.port) (toString $values.statusPort) -}}
 {{- fail (printf "port and statusPort must differ: %v" $values.port) -}}
 {{- end -}}
+{{- if and $values.admissionPolicy (ne $values.traffic "label") -}}
+{{- fail "admissionPolicy needs traffic label: only that mode needs the right to patch pods" -}}
+{{- end -}}
+{{- if and $values.scrapeNamespace (not $values.networkPolicy) -}}
+{{- fail "scrapeNamespace needs networkPolicy" -}}
+{{- end -}}
 {{- $grace := include "tenure.gracePeriod" . | int -}}
 {{- $margin := include "tenure.graceMargin" . | int -}}
 {{- if lt $grace (add $values.stopTimeout $margin | int) -}}
@@ -83,6 +89,26 @@ securityContext:
 volumeMounts:
   - name: tmp
     mountPath: /tmp
+{{- end -}}
+
+{{/* What Kubernetes mounts into every container by default, but only for the containers that mount it. */}}
+{{- define "tenure.tokenVolume" -}}
+- name: token
+  projected:
+    sources:
+      - serviceAccountToken:
+          path: token
+          expirationSeconds: 3607
+      - configMap:
+          name: kube-root-ca.crt
+          items:
+            - key: ca.crt
+              path: ca.crt
+      - downwardAPI:
+          items:
+            - path: namespace
+              fieldRef:
+                fieldPath: metadata.namespace
 {{- end -}}
 
 {{- define "tenure.arguments" -}}

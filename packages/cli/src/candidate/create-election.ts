@@ -1,5 +1,5 @@
 /** Creates the election that the flags describe. */
-import { describeProblems, oneOfProblem, type Problem, readDuration } from "@tenure/base";
+import { describeProblems, oneOfProblem, type Problem, quote, readDuration } from "@tenure/base";
 import { checkIdentity, checkTimings, type TimingOptions, timingWarnings } from "@tenure/core";
 import {
   ConfigMapLock,
@@ -30,6 +30,13 @@ export function electionProblems(
   for (const field of ["cooldown", "logLeaderEvery"] as const) {
     if (flags[field] !== undefined) readDuration(field, flags[field], problems, { mayBeZero: true });
   }
+  if (flags.priority !== undefined && !/^(\d|10)$/.test(flags.priority)) {
+    problems.push({
+      field: "priority",
+      rule: "must be a whole number from 0 to 10",
+      value: quote(flags.priority),
+    });
+  }
   return problems;
 }
 
@@ -52,6 +59,8 @@ export function createElection(
     announce: flags.announce ?? false,
     waitWhenAbsent: flags.waitWhenAbsent ?? false,
     failWhenDenied: flags.failWhenDenied ?? false,
+    noFailover: flags.failover === false,
+    ...(flags.priority === undefined ? {} : { priority: Number(flags.priority) }),
     ...(flags.cooldown === undefined ? {} : { cooldown: flags.cooldown }),
     ...extra,
   });

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeProblems } from "@tenure/base";
-import type { KubeClient, KubeRequest } from "@tenure/kube";
+import { VirtualClock } from "@tenure/base/virtual-clock";
+import { type KubeClient, KubeError, type KubeRequest } from "@tenure/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { flagOf } from "../settings/problems.ts";
 import type { TrafficFlags } from "../settings/traffic-options.ts";
@@ -33,7 +34,7 @@ async function requestedPaths(flags: TrafficFlags, env: Record<string, string>):
     identity: "me",
     onError: () => {},
   });
-  await traffic.prepare().catch(() => {});
+  await traffic.prepare(new AbortController().signal).catch(() => {});
   return paths;
 }
 
@@ -68,7 +69,7 @@ describe("the problems of the flags", () => {
       "--port requires --service",
       "--address requires --service",
       '--port must be a port, or name=port,name=port, but is "0"',
-      '--status-ready must be one of always, leader, child-ready, but is "soon"',
+      '--status-ready must be one of always, elected, leader, child-ready, but is "soon"',
       "--status-ready requires --status",
       "--status-token-file requires --status",
     ]);
@@ -99,5 +100,58 @@ describe("the gates", () => {
       code: "Usage",
       message: expect.stringContaining("service must be 1 to 253 lower case"),
     });
+  });
+});
+
+describe("prepare", () => {
+  function preparing(answer: () => unknown) {
+    const clock = new VirtualClock();
+    const platform = fakePlatform("", { home, env: { POD_NAME: "me" }, clock });
+    const messages: string[] = [];
+    const traffic = createTraffic({
+      flags: { label: true },
+      connection: { client: { request: async () => answer() } as unknown as KubeClient, namespace: "ns" },
+      platform,
+      election: "web",
+      identity: "me",
+      onError: (error) => messages.push(error.message),
+    });
+    const abort = new AbortController();
+    const prepared = traffic.then(({ prepare }) => prepare(abort.signal));
+    return { clock, messages, abort, prepared };
+  }
+
+  it("waits for an API server that does not answer, and names the cause with growing pauses", async () => {
+    let isUp = false;
+    const { clock, messages, prepared } = preparing(() => {
+      if (!isUp) throw new KubeError("Unreachable", "connection refused");
+      return { metadata: { name: "me", labels: {} }, items: [] };
+    });
+    await clock.until(() => messages.length >= 3);
+    expect(messages[0]).toContain("connection refused");
+    expect(messages.map((text) => /Next attempt in \w+/.exec(text)?.[0])).toEqual(
+      ["1s", "2s", "4s"].map((pause) => `Next attempt in ${pause}`),
+    );
+    isUp = true;
+    await clock.pass(30_000);
+    await prepared;
+  });
+
+  it("rejects at once if rights are missing", async () => {
+    const { messages, prepared } = preparing(() => {
+      throw new KubeError("Forbidden", "may not get pods");
+    });
+    await expect(prepared).rejects.toThrow("may not get pods");
+    expect(messages).toEqual([]);
+  });
+
+  it("ends when it is asked to stop", async () => {
+    const { clock, messages, abort, prepared } = preparing(() => {
+      throw new KubeError("Unreachable", "connection refused");
+    });
+    const ended = prepared.catch((error: Error) => error.name);
+    await clock.until(() => messages.length >= 1);
+    abort.abort();
+    expect(await ended).toBe("AbortError");
   });
 });

@@ -1,6 +1,6 @@
 /** Creates the gates and the status server that the flags describe. */
 import { readFile } from "node:fs/promises";
-import { oneOfProblem, type Problem, quote } from "@tenure/base";
+import { Backoff, formatDuration, messageOf, oneOfProblem, type Problem, quote, sleep } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
   PrometheusMetrics,
@@ -17,22 +17,30 @@ import {
   type Gate,
   type GivenPorts,
   leaderConfigMap,
+  type PodLabelOptions,
   podLabel,
   prepareGates,
   readyFile,
   TrafficError,
 } from "@tenure/traffic";
+import { isTransient, takeOverEachTerm } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import type { TrafficFlags } from "../settings/traffic-options.ts";
+import { countFailures, type GateFailure } from "./count-gate-failures.ts";
 
 export interface Traffic {
   readonly gates: readonly Gate[];
   /** For the election; undefined without a status server. */
   readonly metrics?: PrometheusMetrics;
-  /** Takes this replica out of traffic before the election starts. Rejects if a gate cannot work. */
-  prepare(): Promise<void>;
+  /**
+   * Takes this replica out of traffic before the election starts. Waits for an API server that does not answer. Rejects if a gate
+   * cannot work until a person changes something.
+   */
+  prepare(signal: AbortSignal): Promise<void>;
+  /** Takes a dead leader out of traffic while the work of a new term is starting. The returned function stops that. */
+  takeOver(election: Pick<Election, "on">): () => void;
   /** Starts the status server, if --status is given. */
   serve(source: StatusSource): Promise<StatusServer | undefined>;
 }
@@ -48,6 +56,8 @@ export interface TrafficParts {
   readonly onError: (error: Error) => void;
 }
 
+type GateOptions = PodLabelOptions & { readonly onError: (error: Error) => void };
+
 /** What the status server shows about an election with a supervised child. */
 export function statusSourceOf(
   election: Election,
@@ -57,6 +67,7 @@ export function statusSourceOf(
     election,
     phase: () => supervisor.phase,
     child: () => supervisor.status().child,
+    supervisor,
     stepDown: () => supervisor.stepDown(),
     onChange: (listener) => {
       const stops = [supervisor.on("phase", listener), supervisor.on("child", listener)];
@@ -105,13 +116,14 @@ export function trafficProblems(
 
 export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   const { flags, election } = parts;
-  const gates = asUsageError(() => createGates(parts));
   const { status } = flags;
   const metrics = status === undefined ? undefined : await PrometheusMetrics.create({ name: election });
+  const gates = asUsageError(() => createGates(parts, (gate, action) => metrics?.gateFailed(gate, action)));
   return {
     gates,
     ...(metrics && { metrics }),
-    prepare: () => asFailure(() => prepareGates(gates)),
+    takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
+    prepare: (signal) => asFailure(() => prepareWhenPossible(gates, parts, signal)),
     async serve(source) {
       if (status === undefined || !metrics) return undefined;
       metrics.observe(source);
@@ -129,20 +141,59 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   };
 }
 
-function createGates({ flags, connection, platform, election, identity, onError }: TrafficParts): Gate[] {
+const preparePauses = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
+
+async function prepareWhenPossible(
+  gates: readonly Gate[],
+  { platform, onError }: TrafficParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const pauses = new Backoff(preparePauses, () => 0);
+  for (;;) {
+    try {
+      await prepareGates(gates);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTransient(error)) throw error;
+      const pauseMs = pauses.next();
+      onError(new Error(`${messageOf(error)} Next attempt in ${formatDuration(pauseMs)}.`, { cause: error }));
+      await sleep(platform.clock, pauseMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
+  const { flags, connection, platform, election, identity } = parts;
   const { client } = connection;
   // The namespace of the pod, which may differ from that of the lock.
   const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
   const pod = platform.env("POD_NAME") || identity;
-  const common = { client, namespace, pod, election, onError };
   const gates: Gate[] = [];
-  if (flags.readyFile !== undefined) gates.push(readyFile({ path: flags.readyFile, onError }));
-  if (flags.label) gates.push(podLabel(common));
+  const add = (kind: string, create: (common: GateOptions) => Gate) => {
+    const onError = (error: Error) => {
+      if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
+      parts.onError(error);
+    };
+    gates.push(
+      countFailures(
+        create({ client, namespace, pod, election, onError, clock: platform.clock }),
+        kind,
+        onFailure,
+      ),
+    );
+  };
+  if (flags.readyFile !== undefined) {
+    const { readyFile: path } = flags;
+    add("ready-file", ({ onError }) => readyFile({ path, onError }));
+  }
+  if (flags.label) add("label", podLabel);
   if (flags.service !== undefined) {
     const { service, endpointSlice: name, port } = flags;
     const ports = port === undefined ? undefined : parsePorts(port);
     const [nodeName, podUid] = [platform.env("NODE_NAME"), platform.env("POD_UID")];
-    gates.push(
+    add("endpointslice", (common) =>
       endpointSlice({
         ...common,
         service,
@@ -156,7 +207,7 @@ function createGates({ flags, connection, platform, election, identity, onError 
   }
   if (flags.leaderConfigmap !== undefined) {
     const [name = "", key] = flags.leaderConfigmap.split("/", 2);
-    gates.push(leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
+    add("configmap", (common) => leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
   }
   return gates;
 }

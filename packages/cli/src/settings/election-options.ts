@@ -15,6 +15,8 @@ export interface ElectionFlags {
   announce?: boolean;
   waitWhenAbsent?: boolean;
   failWhenDenied?: boolean;
+  priority?: string;
+  failover?: boolean;
   logLeaderEvery?: string;
 }
 
@@ -62,6 +64,11 @@ export function addElectionOptions(command: Command, defaultName?: string): void
       "--fail-when-denied",
       "exit with code 3 when the API server denies access, instead of retrying",
     ),
+    new Option(
+      "--priority <number>",
+      "from 0 to 10; each step below 10 waits 300ms longer for a free lock, so that a higher priority wins (default: 10)",
+    ),
+    new Option("--no-failover", "never become the leader, unless named by `tenure transfer`"),
     new Option(
       "--log-leader-every <duration>",
       "log who leads at this interval even if nothing changed; 0s turns it off",

@@ -38,6 +38,13 @@ async function settled(args: string[], env: Record<string, string> = {}, yaml?: 
 const messages = ({ problems, nameOf }: Awaited<ReturnType<typeof settled>>) =>
   describeProblems(problems, nameOf).map((problem) => problem.replace(`${home}/`, ""));
 
+it("does not take the variable that tenure run sets for its child for a flag", async () => {
+  const command = new Command("test").addOption(new Option("--election <name>"));
+  command.parse([], { from: "user" });
+  const platform = fakePlatform("", { home, env: { TENURE_ELECTION: "prod/billing" } });
+  expect((await readSettings<{ election?: string }>(command, platform)).flags.election).toBeUndefined();
+});
+
 describe("where a value comes from", () => {
   const yaml = "id: from-file";
   const env = { TENURE_ID: "from-environment" };

@@ -114,6 +114,8 @@ export function parseBoolean(text: string): boolean | undefined {
 
 function applyEnvironment(command: Command, option: Option, platform: Platform, problems: Problem[]): void {
   const name = environmentName(option);
+  // `tenure run` sets this one for its child, as namespace/name. A command that the child starts must not take it for its flag.
+  if (name === "TENURE_ELECTION") return;
   const text = platform.env(name);
   // A manifest leaves a variable out by setting it to the empty string.
   if (text === undefined || text === "") return;

@@ -50,7 +50,7 @@ export function addTrafficOptions(command: Command): void {
       ),
       new Option(
         "--status-ready <mode>",
-        "when /readyz succeeds: always (also on standbys), leader or child-ready",
+        "when /readyz succeeds: always (also on standbys), elected (somebody leads), leader or child-ready",
       ).default("always"),
       new Option(
         "--status-token-file <file>",

@@ -1,5 +1,5 @@
 /** A platform for the tests of this package. It records the output, and tests raise its signals. */
-import { systemClock } from "@tenure/base";
+import { type Clock, systemClock } from "@tenure/base";
 import type { Platform } from "../platform.ts";
 
 export interface FakePlatform extends Platform {
@@ -19,10 +19,11 @@ export interface FakeOptions {
   home: string;
   env?: Record<string, string>;
   isTerminal?: boolean;
+  clock?: Clock;
 }
 
 /** Time passes, but the wall clock always shows the same moment. */
-const clock = {
+const frozenWallClock: Clock = {
   now: () => ({ ...systemClock.now(), wallMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678) }),
   at: systemClock.at,
 };
@@ -39,8 +40,11 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     hostName: () => "host-1",
     isTerminal,
     isErrorTerminal: isTerminal,
+    isInputTerminal: isTerminal,
     terminal: { columns: () => 80, rows: () => 24, onResize: () => () => {} },
     pid: 1,
+    uid: () => 0,
+    parents: () => [1],
     printed: "",
     complained: "",
     firstOutput: new Promise((resolve) => {
@@ -68,8 +72,8 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     raise(signal) {
       for (const entry of [...listeners]) if (entry.signal === signal) entry.listener();
     },
-    clock,
-    backgroundClock: clock,
+    clock: options.clock ?? frozenWallClock,
+    backgroundClock: options.clock ?? frozenWallClock,
     exit: (code) => {
       throw new Error(`exit ${code}`);
     },

@@ -58,7 +58,11 @@ describe("an exec plugin", () => {
         "certificate-authority-data": Buffer.from(authority).toString("base64"),
         "tls-server-name": "inner",
         "proxy-url": "http://proxy",
-        extensions: [{ name: "client.authentication.k8s.io/exec", extension: { audience: "a" } }],
+        extensions: [
+          null,
+          { name: "other", extension: { audience: "b" } },
+          { name: "client.authentication.k8s.io/exec", extension: { audience: "a" } },
+        ],
       },
     );
     platform.program = () => ok(output({ token: "t" }, v1beta1));
@@ -76,6 +80,19 @@ describe("an exec plugin", () => {
       },
     });
   });
+  it("receives only what the cluster has", async () => {
+    const { platform, load } = await setUp(
+      { provideClusterInfo: true },
+      { "insecure-skip-tls-verify": true },
+    );
+    platform.program = () => ok(output({ token: "t" }));
+    await (await load()).headers();
+    expect(info(platform)).toMatchObject({ spec: { interactive: false } });
+    expect((info(platform) as { spec: { cluster: object } }).spec.cluster).toEqual({
+      server: "https://api",
+      "insecure-skip-tls-verify": true,
+    });
+  });
   it("can provide a client certificate", async () => {
     const { platform, load } = await setUp();
     platform.program = () => ok(output({ clientCertificateData: clientCert, clientKeyData: clientKey }));
@@ -84,14 +101,27 @@ describe("an exec plugin", () => {
     expect(await credentials.headers()).toEqual({});
     expect(platform.runs.length).toBe(1);
   });
-  it("does not run if there is also a token", async () => {
+  it.each([
+    ['"token":"static"', "Bearer static"],
+    ['"tokenFile":"token"', "Bearer from-file"],
+    ['"username":"me"', `Basic ${Buffer.from("me:").toString("base64")}`],
+  ])("does not run if there is also {%s}", async (other, authorization) => {
     const { platform, load } = await setUp();
+    platform.files.set("/dir/token", "from-file");
     const text = platform.files.get("/dir/config") as string;
-    platform.files.set("/dir/config", text.replace('"user":{', '"user":{"token":"static",'));
+    platform.files.set("/dir/config", text.replace('"user":{', `"user":{${other},`));
     const credentials = await load();
-    expect(await credentials.headers()).toEqual({ authorization: "Bearer static" });
+    expect(await credentials.headers()).toEqual({ authorization });
     expect(await credentials.tls()).toEqual({});
     expect(platform.runs).toEqual([]);
+  });
+  it("may write one MiB, and leaves no timer", async () => {
+    const { platform, load } = await setUp();
+    platform.program = () => ok(output({ token: "t" }));
+    const credentials = await load();
+    expect(await credentials.tls()).toEqual({});
+    expect(platform.runs[0]?.options.maxBytes).toBe(1_048_576);
+    expect(platform.clock.dueInMs).toEqual([]);
   });
   it.each([
     ["./bin/plugin", "/dir/bin/plugin"],
@@ -179,6 +209,23 @@ describe("an error names an exec plugin that", () => {
     ["prints nothing", () => ok("", "hint"), "printed nothing, stderr: hint."],
     ["does not print JSON", () => ok("s3cret"), "did not print JSON."],
     ["prints another kind", () => ok('{"kind":"Token"}'), "did not print an ExecCredential."],
+    ["prints white space", () => ok(" \n"), "printed nothing."],
+    ["prints a string", () => ok('"ExecCredential"'), "did not print an ExecCredential."],
+    [
+      "prints no status",
+      () => ok(output(null as never)),
+      "printed neither a token nor a client certificate.",
+    ],
+    [
+      "prints much to stderr",
+      () => ok("", ` ${"x".repeat(401)} `),
+      `printed nothing, stderr: …${"x".repeat(400)}.`,
+    ],
+    [
+      "prints 400 characters to stderr",
+      () => ok("", "x".repeat(400)),
+      `printed nothing, stderr: ${"x".repeat(400)}.`,
+    ],
     ["prints null", () => ok("null"), "did not print an ExecCredential."],
     [
       "prints another version",
@@ -207,6 +254,20 @@ describe("an error names an exec plugin that", () => {
     };
     expect((await failing({ installHint: "Get it at example.com\n" }, missing)).message).toBe(
       `Cannot get credentials: ${plugin} is not installed or not in PATH. Get it at example.com`,
+    );
+  });
+  it("is not installed, without a hint if there is none", async () => {
+    const cause = Object.assign(new Error("spawn aws ENOENT"), { code: "ENOENT" });
+    expect(await failing({}, () => Promise.reject(cause))).toMatchObject({
+      code: "ExecPlugin",
+      message: `Cannot get credentials: ${plugin} is not installed or not in PATH.`,
+      cause,
+    });
+  });
+  it("cannot be started for another reason, without its install hint", async () => {
+    const denied = () => Promise.reject(Object.assign(new Error("spawn EACCES"), { code: "EACCES" }));
+    expect((await failing({ installHint: "Get it" }, denied)).message).toBe(
+      `Cannot get credentials: ${plugin} failed: spawn EACCES.`,
     );
   });
   it("does not exit within a minute", async () => {

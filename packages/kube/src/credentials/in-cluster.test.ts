@@ -70,6 +70,48 @@ describe("in a pod", () => {
     Object.assign(platform.env, env);
     expect((await loadConfig({ ...options, platform })).namespace).toBe("prod");
   });
+  it("has no namespace and no authority if their files are empty", async () => {
+    const platform = pod();
+    platform.files.set(`${dir}/namespace`, " \n");
+    platform.files.set(`${dir}/ca.crt`, "\n");
+    const config = await loadConfig({ platform });
+    expect([config.namespace, config.ca]).toEqual([undefined, undefined]);
+    expect(await config.credentials.tls()).toEqual({});
+  });
+  it.each(["namespace", "ca.crt"])("says that %s cannot be read", async (file) => {
+    const platform = pod();
+    const cause = Object.assign(new Error("EACCES"), { code: "EACCES" });
+    platform.files.set(`${dir}/${file}`, cause);
+    await expect(loadConfig({ platform })).rejects.toMatchObject({
+      code: "BadConfig",
+      message: `Cannot read ${dir}/${file}: permission denied.`,
+      cause,
+    });
+  });
+  it("keeps the authority that it read at the start if the file disappears", async () => {
+    const platform = pod();
+    const { credentials } = await loadConfig({ platform });
+    platform.files.delete(`${dir}/ca.crt`);
+    expect(await credentials.tls()).toEqual({ ca: "PEM" });
+  });
+  it("reports an authority that can no longer be read", async () => {
+    const platform = pod();
+    const { credentials } = await loadConfig({ platform });
+    await credentials.headers();
+    await credentials.tls();
+    platform.files.delete(`${dir}/ca.crt`);
+    await platform.clock.pass(60_000);
+    await credentials.tls();
+    await new Promise(setImmediate);
+    expect(credentials.problem?.()).toContain("Cannot read the certificate authority again");
+  });
+  it("accepts a token of one MiB and no more", async () => {
+    const platform = pod();
+    platform.files.set(`${dir}/token`, "t".repeat(1_048_576));
+    expect((await loadConfig({ platform })).namespace).toBe("prod");
+    platform.files.set(`${dir}/token`, "t".repeat(1_048_577));
+    await expect(loadConfig({ platform, waitForMountMs: 0 })).rejects.toThrow("it is too large");
+  });
   it("does not require an authority, because a public one may have signed the server certificate", async () => {
     const platform = pod();
     platform.files.delete(`${dir}/ca.crt`);
@@ -85,6 +127,8 @@ describe("a pod that starts before its credentials are mounted", () => {
     platform.files.delete(`${dir}/token`);
     const messages: string[] = [];
     const config = loadConfig({ platform, onWait: (message) => messages.push(message) });
+    await platform.armed(250);
+    await platform.clock.pass(250);
     await platform.armed(250);
     await platform.clock.pass(250);
     await platform.armed(250);
@@ -107,6 +151,23 @@ describe("a pod that starts before its credentials are mounted", () => {
         `Cannot use in-cluster credentials: no token in ${dir}/token after 60 s: it is empty. ` +
         "Is automountServiceAccountToken false for this pod? Set it to true, pass kubeconfig or set KUBECONFIG.",
     });
+  });
+  it("does not wait longer than waitForMountMs", async () => {
+    const platform = pod();
+    platform.files.set(`${dir}/token`, " \n");
+    const result = loadConfig({ platform, waitForMountMs: 400 }).catch((error) => error);
+    await platform.armed(250);
+    await platform.clock.pass(250);
+    await platform.armed(150);
+    await platform.clock.pass(150);
+    expect((await result).message).toContain("it is empty");
+  });
+  it("does not wait if the signal has aborted already", async () => {
+    const platform = pod();
+    await expect(loadConfig({ platform, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "Aborted",
+    });
+    expect(platform.reads).toEqual([]);
   });
   it("does not wait if waitForMountMs is 0", async () => {
     const platform = pod();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Seen, sendJson, status } from "../testing/api-server.ts";
+import { deferred } from "../testing/deferred.ts";
 import { endRequests, failure, get, ok, put, startClient } from "../testing/start-client.ts";
 
 afterEach(endRequests);
@@ -81,6 +82,22 @@ describe("a 401", () => {
       status: 502,
       message: expect.stringMatching(/ Cannot read the token again\.$/),
     });
+  });
+  it("times out if the credentials are not renewed in time, and says so", async () => {
+    const asked = deferred<void>();
+    const refresh = () => {
+      asked.resolve();
+      return new Promise<void>(() => {});
+    };
+    const { platform, client } = await startClient(guard, {
+      credentials: { ...withToken(() => {}), refresh },
+    });
+    const result = failure(client.request({ ...put, timeoutMs: 2_500 }));
+    await asked.promise;
+    await platform.clock.pass(2_500);
+    expect((await result).message).toContain(
+      "timed out after 2500 ms waiting for new credentials after a 401.",
+    );
   });
   it("fails the request with the reason if the credentials cannot be renewed", async () => {
     const { client } = await startClient(guard, {

@@ -33,7 +33,9 @@ describe("errorFromResponse", () => {
     [422, "Invalid", "Invalid"],
     [429, "TooManyRequests", "TooManyRequests"],
     [500, "InternalError", "ServerError"],
+    [499, "Odd", "HttpError"],
     [500, "ServerTimeout", "ServerTimeout"],
+    [500, "Timeout", "ServerTimeout"],
     [503, "ServiceUnavailable", "ServerError"],
     [504, "Timeout", "ServerTimeout"],
   ])("maps %d %s to the code %s", (code, reason, expected) => {
@@ -50,6 +52,9 @@ describe("errorFromResponse", () => {
     ["a date in the header", { "retry-after": "Tue, 01 Jan 2030 00:00:05 GMT" }, {}, 5000],
     ["a date in the past", { "retry-after": "Tue, 01 Jan 2019 00:00:05 GMT" }, {}, 0],
     ["seconds in the details", {}, { retryAfterSeconds: 7 }, 7000],
+    ["seconds in both, of which the header counts", { "retry-after": "3" }, { retryAfterSeconds: 7 }, 3000],
+    ["one second in the details", {}, { retryAfterSeconds: 1 }, 1000],
+    ["zero in the details", {}, { retryAfterSeconds: 0 }, undefined],
     ["neither", {}, {}, undefined],
     ["invalid values", { "retry-after": "soon" }, { retryAfterSeconds: "x" }, undefined],
   ])("reads how long to wait: %s", (_why, headers, details, expected) => {

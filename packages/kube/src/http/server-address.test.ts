@@ -8,6 +8,7 @@ describe("parseServer", () => {
     "http://127.0.0.1:8001",
     "http://127.9.9.9",
     "http://localhost:8080",
+    "http://api.localhost:8080",
     "http://[::1]:8080",
   ])("accepts %s", (server) => {
     expect(parseServer(server).href).toContain(server);
@@ -16,6 +17,8 @@ describe("parseServer", () => {
     ["http://10.0.0.1:8080", "unencrypted"],
     ["http://127.0.0.1.evil.com", "unencrypted"],
     ["http://127.evil.com", "unencrypted"],
+    ["http://localhost.evil.com", "unencrypted"],
+    ["http://notlocalhost", "unencrypted"],
     ["http://[::2]", "unencrypted"],
     ["ftp://localhost", "must start with https://"],
     ["10.0.0.1:6443", "it is not a URL"],

@@ -39,6 +39,16 @@ describe("a cluster entry", () => {
     await new Promise(setImmediate);
     expect((await config.credentials.tls()).ca).toBe("PEM2");
   });
+  it("keeps the client certificate of the user next to an authority from a file", async () => {
+    const { config } = await loadText(
+      kubeconfig({
+        cluster: "server: https://api, certificate-authority: ca.crt",
+        user: "client-certificate: c.pem, client-key: k.pem",
+      }),
+      { files: { "/dir/ca.crt": "PEM", "/dir/c.pem": "CERT", "/dir/k.pem": "KEY" } },
+    );
+    expect(await config.credentials.tls()).toEqual({ ca: "PEM", cert: "CERT", key: "KEY" });
+  });
   it.each([
     ["server: http://10.0.0.1", "http:// would send credentials unencrypted"],
     ["server: https://api, proxy-url: socks5://p", "socks5 is not supported"],
@@ -53,6 +63,10 @@ describe("a cluster entry", () => {
     ["server: https://api, insecure-skip-tls-verify: yes", "insecure-skip-tls-verify must be true or false"],
     [
       `server: https://api, insecure-skip-tls-verify: true, certificate-authority-data: ${base64(authority)}`,
+      "it has both insecure-skip-tls-verify and a certificate-authority",
+    ],
+    [
+      "server: https://api, insecure-skip-tls-verify: true, certificate-authority: nope",
       "it has both insecure-skip-tls-verify and a certificate-authority",
     ],
     ["server: 5", "server must be a string; put it in quotes"],

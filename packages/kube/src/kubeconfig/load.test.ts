@@ -17,6 +17,13 @@ describe("a context", () => {
       'its current-context "z" does not exist. Available: "y", "x".',
     );
   });
+  it("cannot be chosen if there is none", async () => {
+    await expect(loadText("clusters: []")).rejects.toMatchObject({
+      code: "BadConfig",
+      message: expect.stringContaining("current-context is not set. Pass context"),
+    });
+    await expect(loadText("clusters: []")).rejects.toThrow("Available: none.");
+  });
   it("is required", async () => {
     await expect(loadText(two.replace("current-context: x", ""))).rejects.toThrow(
       'current-context is not set. Pass context or run kubectl config use-context. Available: "y", "x".',

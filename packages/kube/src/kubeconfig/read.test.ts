@@ -16,6 +16,7 @@ describe("a kubeconfig file", () => {
     ["", "Cannot use the kubeconfig /dir/config: it is empty."],
     ["# nothing\n---\n", "Cannot use the kubeconfig /dir/config: it is empty."],
     ["just text", "Cannot use the kubeconfig /dir/config: it is not a kubeconfig but a string."],
+    ["~", "Cannot use the kubeconfig /dir/config: it is not a kubeconfig but a null."],
     ["- a", "Cannot use the kubeconfig /dir/config: it is not a kubeconfig but a list."],
     ["clusters: 5", "Cannot use the kubeconfig /dir/config: /dir/config: clusters must be a list."],
     ["users: [{user: {}}]", "an entry of users: it has no name."],
@@ -60,6 +61,17 @@ describe("a kubeconfig file", () => {
     ],
   ])("with too many %s is rejected", async (_what, text, why) => {
     await expect(loadText(text)).rejects.toThrow(`it is not valid YAML: ${why}`);
+  });
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const aliased = (count: number) => `x: &x 1\ny: [${Array(count).fill("*x").join(", ")}]`;
+  it.each([
+    ["50 levels", `x: ${nested(48)}`, `x: ${nested(52)}`],
+    ["100 aliases", aliased(100), aliased(101)],
+    ["1 MiB", `x: 1 #${"x".repeat(1_048_576 - 6)}`, `x: 1 #${"x".repeat(1_048_576 - 5)}`],
+  ])("may have %s and no more", async (_what, good, bad) => {
+    await expect(read(good)).rejects.toThrow("current-context is not set");
+    await expect(read(bad)).rejects.toThrow(/exceeded|too large/);
+    await expect(read(bad)).rejects.toMatchObject({ code: "BadConfig" });
   });
   it("is rejected without quoting a secret that looks like an alias", async () => {
     await expect(loadText("token: *s3cret")).rejects.toThrow(

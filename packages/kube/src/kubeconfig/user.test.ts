@@ -19,6 +19,32 @@ describe("a user entry", () => {
     const { headers } = await loadText(kubeconfig({ user: "username: me, password: 'p:w'" }));
     expect(await headers()).toEqual({ authorization: `Basic ${base64("me:p:w")}` });
   });
+  it("sends a username without a password", async () => {
+    const { headers } = await loadText(kubeconfig({ user: "username: me" }));
+    expect(await headers()).toEqual({ authorization: `Basic ${base64("me:")}` });
+  });
+  it.each([
+    "token: t, tokenFile: f",
+    "client-certificate: f, client-key: g",
+    "client-certificate: g, client-key: f",
+  ])("of {%s} reports a file that can no longer be read", async (user) => {
+    const { config, platform } = await loadText(kubeconfig({ user }), {
+      files: { "/dir/f": "F", "/dir/g": "G" },
+    });
+    const { credentials } = config;
+    expect(credentials.problem?.()).toBeUndefined();
+    platform.files.delete("/dir/f");
+    await credentials.refresh();
+    await Promise.all([credentials.headers(), credentials.tls()]);
+    expect(credentials.problem?.()).toContain("again from /dir/f: it does not exist");
+  });
+  it("without files has no problem", async () => {
+    expect((await loadText(kubeconfig())).config.credentials.problem?.()).toBeUndefined();
+  });
+  it("sends only the impersonation that is set", async () => {
+    const { headers } = await loadText(kubeconfig({ user: "token: t, as: bob" }));
+    expect(await headers()).toEqual({ authorization: "Bearer t", "impersonate-user": "bob" });
+  });
   it("provides a client certificate from data", async () => {
     const user = `client-certificate-data: ${base64(clientCert)}, client-key-data: ${base64(clientKey)}`;
     const { config, headers } = await loadText(kubeconfig({ user }));
@@ -74,7 +100,26 @@ describe("a user entry", () => {
       "BadConfig",
       "it has a client-certificate but no client-key",
     ],
+    [`client-key-data: ${base64(clientKey)}`, "BadConfig", "it has a client-key but no client-certificate"],
+    ["token: t, as-uid: '7'", "BadConfig", "as-groups and as-uid require as"],
+    ["auth-provider: {}", "Unsupported", 'user "u": auth-provider "" is not supported'],
     ["exec: {}", "BadConfig", 'user "u": exec: command is missing'],
+    [
+      "exec: {command: p, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, env: [{name: a}]}",
+      "BadConfig",
+      "every item of env must have a name and a value",
+    ],
+    [
+      "exec: {command: p, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, env: [null]}",
+      "BadConfig",
+      "every item of env must have a name and a value",
+    ],
+    [
+      "exec: {command: p, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, args: [1]}",
+      "BadConfig",
+      "every item of args must be a string",
+    ],
+    ["exec: {command: p}", "Unsupported", 'its apiVersion is ""'],
     [
       "exec: {command: p, apiVersion: client.authentication.k8s.io/v1alpha1}",
       "Unsupported",

@@ -85,7 +85,37 @@ export const metricsCatalogue = [
     name: "tenure_child_restarts_total",
     type: "counter",
     labels: [],
-    help: "Restarts of the child process, as counted by its supervisor.",
+    help: "Restarts of the child process, over all terms of this replica.",
+  },
+  {
+    name: "tenure_child_exits_total",
+    type: "counter",
+    labels: ["code", "signal"],
+    help: "Exits of the child process, by exit code or by signal; includes those that were asked for.",
+  },
+  {
+    name: "tenure_child_check_failures_total",
+    type: "counter",
+    labels: [],
+    help: "Failed health checks of the child process.",
+  },
+  {
+    name: "tenure_gate_failures_total",
+    type: "counter",
+    labels: ["gate", "action"],
+    help: "Failures of a traffic gate, by gate and by action: open, check, close.",
+  },
+  {
+    name: "tenure_watchdog_running",
+    type: "gauge",
+    labels: [],
+    help: "1 while the watchdog of the child runs, otherwise 0. Absent if there is no supervisor.",
+  },
+  {
+    name: "tenure_watchdog_replacements_total",
+    type: "counter",
+    labels: [],
+    help: "Times that the watchdog was replaced by a new one.",
   },
 ] as const satisfies readonly MetricEntry[];
 

@@ -7,6 +7,7 @@ import type { ElectionMetrics, EndReason, Failure, RequestKind } from "@tenure/e
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { StatusSource } from "../source.ts";
 import { type MetricName, metricsCatalogue } from "./catalogue.ts";
+import { SupervisorCounts } from "./supervisor-counts.ts";
 
 export interface PrometheusOptions {
   /** The name of the election, for the label `name`. */
@@ -39,6 +40,7 @@ export class PrometheusMetrics implements ElectionMetrics {
   readonly #clock: Clock;
   #isLeading = false;
   #source: StatusSource | undefined;
+  #supervisor: SupervisorCounts | undefined;
   #childRestarts = 0;
 
   private constructor(
@@ -54,8 +56,12 @@ export class PrometheusMetrics implements ElectionMetrics {
     // A counter that starts at 0 can be used in an alert on its increase.
     for (const reason of losses) this.#counter("tenure_losses_total").inc({ name, reason }, 0);
     for (const reason of handovers) this.#counter("tenure_handovers_total").inc({ name, reason }, 0);
-    for (const metric of ["leader_election_slowpath_total", "tenure_terms_total"] as const)
-      this.#counter(metric).inc({ name }, 0);
+    const single = [
+      "leader_election_slowpath_total",
+      "tenure_terms_total",
+      "tenure_child_restarts_total",
+    ] as const;
+    for (const metric of single) this.#counter(metric).inc({ name }, 0);
     this.leading(false);
   }
 
@@ -84,7 +90,12 @@ export class PrometheusMetrics implements ElectionMetrics {
     const nowMs = () => this.#clock.now().monoMs;
     let endingAtMs: number | undefined;
     let leaderlessAtMs: number | undefined;
+    if (source.supervisor)
+      this.#supervisor = new SupervisorCounts(source.supervisor, (metric, labels = {}) =>
+        this.#counter(metric).inc({ name: this.#name, ...labels }),
+      );
     const cleanups = [
+      () => this.#supervisor?.close(),
       election.on("term-started", ({ term }) => {
         endingAtMs = undefined;
         onAbort(term.signal, () => {
@@ -137,6 +148,11 @@ export class PrometheusMetrics implements ElectionMetrics {
     this.#counter("tenure_lock_request_failures_total").inc({ name: this.#name, operation, kind });
   }
 
+  /** A gate could not do this. @param gate the kind of gate: `label` */
+  gateFailed(gate: string, action: "open" | "check" | "close"): void {
+    this.#counter("tenure_gate_failures_total").inc({ name: this.#name, gate, action });
+  }
+
   /** Sets the metrics that no event reports. */
   #readSource(): void {
     const source = this.#source;
@@ -149,11 +165,17 @@ export class PrometheusMetrics implements ElectionMetrics {
     const isLeader = term?.isValid() && !term.signal.aborted;
     const current = source.phase?.() ?? (isLeader ? "leader" : term ? "pre-follower" : "follower");
     for (const phase of phases) this.#gauge("tenure_phase").set({ name, phase }, phase === current ? 1 : 0);
-    const restarts = source.child?.().restarts ?? 0;
-    // A supervisor may start counting again with every term, but a counter must not decrease.
+    if (this.#supervisor)
+      this.#gauge("tenure_watchdog_running").set({ name }, this.#supervisor.isWatchdogRunning() ? 1 : 0);
+    else this.#readRestarts(source.child?.().restarts ?? 0);
+  }
+
+  /** Without a supervisor, restarts between two reads are seen only if they are the most of a term. */
+  #readRestarts(restarts: number): void {
+    // The count may start again with every term, but a counter must not decrease.
     const more = restarts >= this.#childRestarts ? restarts - this.#childRestarts : restarts;
     this.#childRestarts = restarts;
-    this.#counter("tenure_child_restarts_total").inc({ name }, more);
+    this.#counter("tenure_child_restarts_total").inc({ name: this.#name }, more);
   }
 
   #observe(metric: MetricName, ms: number, labels: Readonly<Record<string, string>> = {}): void {

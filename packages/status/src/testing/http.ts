@@ -92,18 +92,36 @@ export async function openEventStream(address: string, path = "/events"): Promis
   };
 }
 
-/** A TCP connection that sends only what the test writes. */
-export function rawSocket(address: string): Promise<Socket & { received: string; ended: Promise<void> }> {
+export interface RawSocket extends Socket {
+  received: string;
+  readonly ended: Promise<void>;
+  /** Resolves when the text has been received, rejects if the connection ends first. */
+  untilReceived(text: string): Promise<void>;
+}
+
+/** A TCP connection that sends only what the test writes. @param from the local address */
+export function rawSocket(address: string, from?: string): Promise<RawSocket> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => resolve(extended));
-    const extended = Object.assign(socket, {
+    const where = { host: hostname, port: Number(port), ...(from !== undefined && { localAddress: from }) };
+    const socket = connect(where, () => resolve(extended));
+    const extended: RawSocket = Object.assign(socket, {
       received: "",
       ended: new Promise<void>((done) => socket.on("close", () => done())),
+      untilReceived: (text: string) =>
+        new Promise<void>((found, missing) => {
+          const check = () => {
+            if (extended.received.includes(text)) found();
+          };
+          socket.on("data", check);
+          socket.on("close", () => missing(new Error(`the connection ended after ${extended.received}`)));
+          check();
+        }),
     });
     socket.on("data", (chunk) => {
       extended.received += chunk;
     });
+    // After the connection is established, the server may reset it at any time.
     socket.on("error", reject);
   });
 }

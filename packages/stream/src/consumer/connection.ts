@@ -12,16 +12,19 @@ const mostKeepaliveMs = 300_000;
 export class Connection<Client extends GrpcClient> {
   readonly #newClient: (channelOptions: ChannelOptions) => Client;
   readonly #keepaliveTimeoutMs: number;
+  readonly #maxMessageBytes: number;
   #keepaliveMs: number;
   #client: Client | undefined;
 
   constructor(
     newClient: (channelOptions: ChannelOptions) => Client,
     keepalive: { readonly everyMs: number; readonly timeoutMs: number },
+    maxMessageBytes: number,
   ) {
     this.#newClient = newClient;
     this.#keepaliveMs = keepalive.everyMs;
     this.#keepaliveTimeoutMs = keepalive.timeoutMs;
+    this.#maxMessageBytes = maxMessageBytes;
   }
 
   get client(): Client | undefined {
@@ -34,6 +37,7 @@ export class Connection<Client extends GrpcClient> {
     this.#client = this.#newClient({
       "grpc.keepalive_time_ms": this.#keepaliveMs,
       "grpc.keepalive_timeout_ms": this.#keepaliveTimeoutMs,
+      "grpc.max_receive_message_length": this.#maxMessageBytes,
       // In a shared pool, the back-off of another failed channel would delay this one.
       "grpc.use_local_subchannel_pool": 1,
     });

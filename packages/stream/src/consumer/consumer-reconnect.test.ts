@@ -176,7 +176,10 @@ describe("StreamConsumer: reconnecting", () => {
     await clock.pass(59_999);
     expect(consumer.health()).toMatchObject({ healthy: true, ready: false });
     await clock.pass(1);
-    expect(consumer.health()).toMatchObject({ healthy: false, message: "no stream for 60 s" });
+    expect(consumer.health()).toMatchObject({
+      healthy: false,
+      message: "no stream has worked for 60 s: The stream broke: 14: refused.",
+    });
     expect(reported).toEqual([false]);
     service.connection = "ready";
     await clock.pass(30_000);

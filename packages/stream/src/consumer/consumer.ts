@@ -7,8 +7,8 @@
  * It does not guarantee exactly-once: messages in flight at a crash are delivered again. The fencing token in the metadata lets
  * the service reject a worker that has lost leadership.
  */
+import type { Metadata } from "@grpc/grpc-js";
 import {
-  after,
   asError,
   Backoff,
   type Clock,
@@ -20,51 +20,49 @@ import {
 } from "@tenure/base";
 import { fenceMetadata } from "../access/fence.ts";
 import { StreamError } from "../errors.ts";
-import type { ConsumerEvents, ConsumerPhase, ShutdownReport, StreamHealth } from "../events.ts";
-import { type CheckedOptions, type ConsumerOptions, checkOptions, type HandlerContext } from "../options.ts";
+import type {
+  ConsumerEvents,
+  ConsumerPhase,
+  ConsumerStats,
+  ShutdownReport,
+  StreamHealth,
+} from "../events.ts";
+import { type CheckedOptions, type ConsumerOptions, checkOptions } from "../options.ts";
 import { Connection } from "./connection.ts";
+import { CurrentWait } from "./current-wait.ts";
 import { Deadline } from "./deadline.ts";
 import { Deliveries, type HandlerFailure } from "./deliveries.ts";
 import { drainAndClose } from "./drain-and-close.ts";
+import { CurrentContext } from "./handler-context.ts";
 import { HealthWatch } from "./health-watch.ts";
 import type { GrpcClient } from "./server-stream.ts";
-import { reportsTooManyPings, streamBroken } from "./stream-broken.ts";
+import { reportsTooManyPings, sentence, streamBroken } from "./stream-broken.ts";
 import { type StreamEnd, StreamReader } from "./stream-reader.ts";
-import { waitForReady } from "./wait-for-ready.ts";
 
+/** The consumer is unhealthy when a message has failed this many times in a row. */
+const unhealthyFailures = 3;
 /** The part of a shutdown that draining may take if the caller gives less time than configured. */
 const drainShare = 0.75;
-
-export interface ConsumerStats<Cursor> {
-  readonly inFlight: number;
-  /** Includes skipped messages. */
-  readonly finished: number;
-  readonly skipped: number;
-  /** How many streams were opened. */
-  readonly streams: number;
-  /** The cursor of the last message that is finished together with all messages before it. */
-  readonly cursor: Cursor | undefined;
-}
 
 export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown> {
   readonly #options: ConsumerOptions<Client, Message, Cursor>;
   readonly #checked: CheckedOptions;
   readonly #clock: Clock;
+  readonly #wait: CurrentWait;
   readonly #events = new Emitter<ConsumerEvents<Message>>((error) => warn(asError(error)));
   readonly #connection: Connection<Client>;
   readonly #deliveries: Deliveries<Message, Cursor>;
   readonly #backoff: Backoff;
   readonly #health: HealthWatch;
-  readonly #handlersAbort = new AbortController();
-  readonly #context: HandlerContext<Client>;
+  /** Aborts when the drain time is over, for `onDrain`. */
+  readonly #drainAbort = new AbortController();
+  readonly #metadata: Metadata;
   #phase: ConsumerPhase = "idle";
   #reader: StreamReader<Message> | undefined;
   #isConnected = false;
   #isStarted = false;
   #streams = 0;
   #failure: StreamError | undefined;
-  /** Ends the current wait for a connection or a back-off. */
-  #interrupt: () => void = () => {};
   #closing: { readonly deadline: Deadline; readonly report: Promise<ShutdownReport> } | undefined;
 
   constructor(options: ConsumerOptions<Client, Message, Cursor>) {
@@ -73,16 +71,20 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     this.#options = options;
     this.#checked = checked;
     this.#clock = options.clock ?? systemClock;
-    this.#connection = new Connection(options.client, checked.keepalive);
+    this.#wait = new CurrentWait(this.#clock);
+    this.#connection = new Connection(options.client, checked.keepalive, checked.maxMessageBytes);
     this.#backoff = new Backoff(checked.backOff, random);
-    this.#context = this.#newContext();
-    const { handle, onHandlerError = "retry" } = options;
+    this.#metadata = fenceMetadata(options.fence);
+    const { handle, onHandlerError = "retry", onDeadLetter, acknowledge } = options;
     this.#deliveries = new Deliveries<Message, Cursor>({
-      handle: (message) => handle(message, this.#context),
+      handle: (message, call) => handle(message, this.#contextOf(call)),
       cursorOf: options.cursor,
       resumeFrom: options.resumeFrom,
       concurrency: checked.concurrency,
       decide: typeof onHandlerError === "function" ? onHandlerError : () => onHandlerError,
+      maxFailures: checked.maxFailures,
+      deadLetter: onDeadLetter && ((failure, call) => onDeadLetter(failure, this.#contextOf(call))),
+      handlerTimeoutMs: checked.handlerTimeoutMs,
       backOff: checked.backOff,
       clock: this.#clock,
       random,
@@ -90,14 +92,21 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
         this.#events.emit("handler-failed", { ...failure, decision });
         this.#health.review();
       },
+      onRetry: () => this.#renewEndedClient(),
+      onOverdue: () => this.#health.review(),
+      onFinished: (message) => acknowledge && this.#reader?.write(acknowledge(message)),
       onSettled: () => this.#messageSettled(),
       onStop: (failure) => this.#handlerStopped(failure),
     });
     this.#health = new HealthWatch({
       clock: this.#clock,
       unhealthyAfterMs: checked.unhealthyAfterMs,
+      acceptedAfterMs: checked.acceptedAfterMs,
+      // A message on its way to the dead letters is no reason to restart the process, which would start the count again.
+      unhealthyFailures: unhealthyFailures + (onDeadLetter ? checked.maxFailures : 0),
       phase: () => this.#phase,
       failures: () => this.#deliveries.failures,
+      overdueMs: () => this.#deliveries.overdueMs,
       failure: () => this.#failure,
       onChange: (health) => this.#events.emit("health", health),
     });
@@ -107,14 +116,17 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     return this.#phase;
   }
 
-  /** Unhealthy if the stream is down for `unhealthyAfterMs`, a message fails three times in a row, or the consumer failed. */
+  /**
+   * Unhealthy if no stream has worked for `unhealthyAfterMs`, a message fails three times in a row, a handler has not returned
+   * within `handlerTimeoutMs`, or the consumer failed.
+   */
   health(): StreamHealth {
     return this.#health.now();
   }
 
   stats(): ConsumerStats<Cursor> {
-    const { inFlight, finished, skipped, cursor } = this.#deliveries;
-    return { inFlight, finished, skipped, streams: this.#streams, cursor };
+    const { inFlight, finished, skipped, deadLettered, cursor } = this.#deliveries;
+    return { inFlight, finished, skipped, deadLettered, streams: this.#streams, cursor };
   }
 
   /** Adds a listener. The returned function removes it. */
@@ -134,7 +146,10 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     for (;;) {
       const leftMs = endMs - this.#nowMs();
       try {
-        await this.#waitForReady(this.#connection.renew(), Math.min(leftMs, this.#checked.connectTimeoutMs));
+        await this.#wait.forConnection(
+          this.#connection.renew(),
+          Math.min(leftMs, this.#checked.connectTimeoutMs),
+        );
         if (this.#closing) throw this.#misused("connect");
         this.#isConnected = true;
         this.#backoff.reset();
@@ -150,13 +165,15 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
           this.#enter("idle");
           throw new StreamError(
             "Unreachable",
-            `Cannot connect to the server within ${timeoutMs} ms: ${cause.message}.`,
+            sentence(`Cannot connect to the server within ${timeoutMs} ms: ${cause.message}`),
             { cause },
           );
         }
-        const broken = new StreamError("StreamBroken", `Cannot connect: ${cause.message}.`, { cause });
+        const broken = new StreamError("StreamBroken", sentence(`Cannot connect: ${cause.message}`), {
+          cause,
+        });
         this.#events.emit("broken", { error: broken, retryInMs, tries: this.#backoff.failures });
-        await this.#pause(retryInMs);
+        await this.#wait.pause(retryInMs);
       }
     }
   }
@@ -201,16 +218,18 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     // Callbacks from here need #closing to be set.
     await undefined;
     this.#enter("draining");
-    this.#interrupt();
-    const { onDrain } = this.#options;
+    this.#wait.interrupt();
+    const { onDrain, acknowledge } = this.#options;
+    const { signal } = this.#drainAbort;
     const report = await drainAndClose({
       deliveries: this.#deliveries,
       reader: this.#reader,
       deadline,
-      onDrain: onDrain && (() => onDrain({ ...this.#currentContext(), cursor: this.#deliveries.cursor })),
-      abortHandlers: () => this.#handlersAbort.abort(new StreamError("Misused", "The drain time is over.")),
+      onDrain: onDrain && (() => onDrain(this.#contextOf({ signal }).withCursor(this.#deliveries.cursor))),
+      isAcknowledged: acknowledge !== undefined,
       closeConnection: () => this.#connection.close(),
     });
+    this.#drainAbort.abort(new StreamError("Misused", "The drain time is over."));
     this.#enter("closed");
     this.#health.close();
     this.#events.emit("closed", report);
@@ -228,7 +247,8 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
       this.#connection.close();
       if (!error && (this.#options.onEnd ?? "reconnect") === "stop") return;
       if (reportsTooManyPings(error)) this.#connection.halvePings();
-      const broken = streamBroken(error);
+      const broken = streamBroken(error, this.#checked.maxMessageBytes);
+      this.#health.broke(broken);
       if (broken.status !== undefined && this.#options.stopOn?.includes(broken.status)) {
         this.#failure = new StreamError("Refused", `The server refused the stream: ${broken.message}`, {
           cause: broken,
@@ -242,7 +262,7 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
       const retryInMs = this.#backoff.next();
       this.#enter("waiting");
       this.#events.emit("broken", { error: broken, retryInMs, tries: this.#backoff.failures });
-      await this.#pause(retryInMs);
+      await this.#wait.pause(retryInMs);
     }
   }
 
@@ -256,12 +276,16 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     try {
       const current = isConnected ? this.#connection.client : undefined;
       const client = current ?? this.#connection.renew();
-      const { metadata } = this.#context;
+      const metadata = this.#metadata;
       const stream = this.#options.open(client, { cursor: this.#deliveries.cursor, metadata });
       this.#streams++;
-      reader = new StreamReader(stream, this.#deliveries);
+      reader = new StreamReader(stream, this.#deliveries, {
+        onAccepted: () => this.#health.accepted(),
+        onMessage: () => this.#health.messageArrived(),
+        onOver: () => this.#health.streamOver(),
+      });
       this.#reader = reader;
-      this.#waitForReady(client, this.#checked.connectTimeoutMs).then(
+      this.#wait.forConnection(client, this.#checked.connectTimeoutMs).then(
         () => {
           if (reader.isEnded || this.#closing) return;
           openedMs = this.#nowMs();
@@ -273,24 +297,8 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
       return { error: asError(thrown), openMs: 0 };
     }
     const end = await reader.ended;
-    this.#interrupt();
+    this.#wait.interrupt();
     return { ...end, openMs: openedMs === undefined ? 0 : this.#nowMs() - openedMs };
-  }
-
-  async #waitForReady(client: Client, timeoutMs: number): Promise<void> {
-    const wait = waitForReady(client, this.#clock, timeoutMs);
-    this.#interrupt = () => wait.cancel();
-    await wait.done;
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = after(this.#clock, ms, resolve);
-      this.#interrupt = () => {
-        cancel();
-        resolve();
-      };
-    });
   }
 
   #messageSettled(): void {
@@ -301,7 +309,7 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
   #handlerStopped({ error }: HandlerFailure<Message>): void {
     this.#failure ??= new StreamError(
       "HandlerFailed",
-      `The consumer stopped because its handler threw: ${error.message}`,
+      sentence(`The consumer stopped because its handler threw: ${error.message}`),
       { cause: error },
     );
     void this.shutdown();
@@ -317,7 +325,7 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     if (this.#closing && phase !== "draining" && phase !== "closed") return;
     this.#phase = phase;
     this.#events.emit("phase", { phase });
-    this.#health.review();
+    this.#health.phaseChanged();
   }
 
   #misused(call: string): StreamError {
@@ -325,20 +333,15 @@ export class StreamConsumer<Client extends GrpcClient, Message, Cursor = unknown
     return new StreamError("Misused", `Cannot ${call} the consumer because ${state}. Create a new one.`);
   }
 
-  #newContext(): HandlerContext<Client> {
-    const connection = this.#connection;
-    return {
-      get client(): Client {
-        if (connection.client) return connection.client;
-        throw new StreamError("Misused", "There is no client, because the consumer was shut down.");
-      },
-      metadata: fenceMetadata(this.#options.fence),
-      signal: this.#handlersAbort.signal,
-    };
+  #contextOf(call: { readonly signal: AbortSignal }): CurrentContext<Client> {
+    return new CurrentContext(this.#connection, this.#metadata, call);
   }
 
-  #currentContext(): HandlerContext<Client> {
-    const { client, metadata, signal } = this.#context;
-    return { client, metadata, signal };
+  /**
+   * A handler that retries after its stream has ended keeps the next stream from opening, so it must not depend on it: it gets a
+   * new client, which has read the current certificates.
+   */
+  #renewEndedClient(): void {
+    if (this.#reader?.isOver && !this.#closing) this.#connection.renew();
   }
 }

@@ -3,7 +3,8 @@
  *
  * A gRPC client cannot end a server stream: its side is closed since it sent the request, and it can only send RST_STREAM with
  * CANCEL. That does not break the connection: the server sees one cancelled call, then a GOAWAY without an error. If a service
- * has a call with which a consumer unsubscribes, `onDrain` makes that call, and the server ends the stream with status OK.
+ * has a call with which a consumer unsubscribes, `onDrain` makes that call, and the server ends the stream with status OK. A
+ * bidirectional stream with acknowledgements needs no such call: this side ends its own half, and the server ends the other.
  */
 import { messageOf } from "@tenure/base";
 import type { ShutdownReport } from "../events.ts";
@@ -18,8 +19,8 @@ interface DrainOptions<Message, Cursor> {
   readonly reader: StreamReader<Message> | undefined;
   readonly deadline: Deadline;
   readonly onDrain: (() => unknown) | undefined;
-  /** Tells the handlers that nobody waits for them any longer. */
-  readonly abortHandlers: () => void;
+  /** Whether the stream is bidirectional and carries acknowledgements, so that this side can end it. */
+  readonly isAcknowledged: boolean;
   readonly closeConnection: () => void;
 }
 
@@ -34,7 +35,6 @@ export async function drainAndClose<Message, Cursor>(
 
   await deadline.within(deliveries.whenIdle());
   const abandoned = deliveries.inFlight;
-  if (abandoned > 0) options.abortHandlers();
   deliveries.abandon();
 
   const { streamEnd, notes } = await endStream(options, abandoned === 0);
@@ -65,17 +65,18 @@ const descriptions: Record<ShutdownReport["streamEnd"], string> = {
 };
 
 async function endStream<Message, Cursor>(
-  { reader, deadline, onDrain }: DrainOptions<Message, Cursor>,
+  { reader, deadline, onDrain, isAcknowledged }: DrainOptions<Message, Cursor>,
   isDrained: boolean,
 ): Promise<{ streamEnd: ShutdownReport["streamEnd"]; notes: string[] }> {
   if (!reader) return { streamEnd: "none", notes: [] };
   const notes: string[] = [];
-  if (onDrain && isDrained && !reader.isEnded) {
+  if ((onDrain || isAcknowledged) && isDrained && !reader.isEnded) {
     // Messages that the server sent before it received the call are discarded: they belong to the next consumer.
     reader.discard();
     try {
+      if (isAcknowledged) reader.endWriting();
       // The response to the call and the end of the stream may come in either order.
-      await deadline.within(Promise.all([onDrain(), reader.ended]));
+      await deadline.within(Promise.all([onDrain?.(), reader.ended]));
       if (!reader.isEnded) notes.push("the server did not end it within the drain time");
     } catch (error) {
       notes.push(`onDrain failed: ${messageOf(error)}`);

@@ -7,16 +7,30 @@ interface GrpcFailure {
 }
 
 /** The error for a stream that ended. Status OK is an error too, because the consumer expects more messages. */
-export function streamBroken(error: Error | undefined): StreamError {
+export function streamBroken(error: Error | undefined, maxMessageBytes: number): StreamError {
   if (!error) return new StreamError("StreamBroken", "The server ended the stream.", { status: 0 });
-  if (error instanceof StreamError) {
-    return new StreamError("StreamBroken", `Cannot connect: ${error.message}.`, { cause: error });
-  }
+  if (error instanceof StreamError)
+    return new StreamError("StreamBroken", sentence(`Cannot connect: ${error.message}`), { cause: error });
   const { code } = error as GrpcFailure;
-  return new StreamError("StreamBroken", `The stream broke: ${error.message}`, {
-    cause: error,
-    ...(typeof code === "number" ? { status: code } : {}),
-  });
+  const facts = { cause: error, ...(typeof code === "number" ? { status: code } : {}) };
+  const size = sizeOfTooLarge(error as GrpcFailure);
+  if (size !== undefined) {
+    const message = `The server sent a message of ${size}, but maxMessageBytes is ${maxMessageBytes}. Raise maxMessageBytes, or let the server send smaller messages.`;
+    return new StreamError("MessageTooLarge", message, facts);
+  }
+  return new StreamError("StreamBroken", sentence(`The stream broke: ${error.message}`), facts);
+}
+
+/** The text with a full stop, so that another sentence can follow. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text.trimEnd()) ? text.trimEnd() : `${text.trimEnd()}.`;
+}
+
+/** The size of a message that grpc-js refused to receive. A server that refuses to send one says "Sent" instead. */
+function sizeOfTooLarge({ code, details }: GrpcFailure): string | undefined {
+  if (code !== resourceExhausted) return undefined;
+  const [, bytes] = /^Received message larger than max \((\d+)/.exec(String(details)) ?? [];
+  return bytes && `${bytes} bytes`;
 }
 
 const resourceExhausted = 8;

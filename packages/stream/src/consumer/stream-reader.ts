@@ -13,6 +13,15 @@ interface Sink<Message> {
   deliver(message: Message): void;
 }
 
+interface ReaderEvents {
+  /** The server has sent headers. */
+  readonly onAccepted: () => void;
+  /** A message has arrived. It is not delivered yet. */
+  readonly onMessage: () => void;
+  /** No message can arrive any more. Those that have arrived may wait for room. */
+  readonly onOver: () => void;
+}
+
 /** How a stream ended. Without an error, the server ended it with status OK. */
 export interface StreamEnd {
   readonly error?: Error;
@@ -24,6 +33,7 @@ export class StreamReader<Message> {
   readonly ended: Promise<StreamEnd>;
   readonly #stream: ServerStream<Message>;
   readonly #sink: Sink<Message>;
+  readonly #events: ReaderEvents;
   #resolve: (end: StreamEnd) => void = () => {};
   #mode: "delivering" | "stopped" | "discarding" = "delivering";
   #isPaused = false;
@@ -32,19 +42,22 @@ export class StreamReader<Message> {
   #error: Error | undefined;
   #hasStatus = false;
 
-  constructor(stream: ServerStream<Message>, sink: Sink<Message>) {
+  constructor(stream: ServerStream<Message>, sink: Sink<Message>, events: ReaderEvents) {
     this.#stream = stream;
     this.#sink = sink;
+    this.#events = events;
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
     stream.on("data", (message: Message) => this.#onMessage(message));
+    stream.on("metadata", () => events.onAccepted());
     stream.on("error", (error: Error) => {
       this.#error ??= error;
     });
     // No message arrives after the status. The stream ends when the messages that arrived before it are delivered.
     stream.on("status", () => {
       this.#hasStatus = true;
+      events.onOver();
       if (!this.#isDelivering) this.#end();
     });
     stream.on("end", () => this.#end());
@@ -53,6 +66,11 @@ export class StreamReader<Message> {
 
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** Whether no message can arrive any more. Those that have arrived may wait for room. */
+  get isOver(): boolean {
+    return this.#hasStatus || this.#isEnded;
   }
 
   /** Delivers as many messages as there is room for. Call it when there is room again. */
@@ -87,6 +105,20 @@ export class StreamReader<Message> {
     else this.#stream.resume();
   }
 
+  /** Writes to a bidirectional stream. Returns whether that was possible. */
+  write(request: unknown): boolean {
+    if (this.isOver || !this.#stream.write) return false;
+    this.#stream.write(request);
+    return true;
+  }
+
+  /** Ends this side of a bidirectional stream, so that the server can end its own. Returns whether that was possible. */
+  endWriting(): boolean {
+    if (this.isOver || !this.#stream.end) return false;
+    this.#stream.end();
+    return true;
+  }
+
   /** Ends the stream, on this side with the error if there is one. The server sees CANCELLED. No effect after the end. */
   cancel(error?: Error): void {
     if (this.#isEnded) return;
@@ -103,6 +135,7 @@ export class StreamReader<Message> {
 
   #onMessage(message: Message): void {
     if (!this.#isDelivering) return;
+    this.#events.onMessage();
     this.#sink.deliver(message);
     if (!this.#sink.hasRoom) this.#pause();
   }

@@ -42,6 +42,7 @@ export class FakeClient implements GrpcClient {
 
 class FakeStream extends Readable implements ServerStream<Item> {
   readonly cursor: number | undefined;
+  readonly written: unknown[] = [];
   isCancelled = false;
   hasStatus = false;
 
@@ -51,6 +52,19 @@ class FakeStream extends Readable implements ServerStream<Item> {
   }
 
   override _read(): void {}
+
+  /** Turns it into a bidirectional stream, which ends when the client ends its side. */
+  acceptWrites(): void {
+    Object.assign(this, {
+      write: (request: unknown) => void this.written.push(request),
+      end: () => this.finish(),
+    });
+  }
+
+  /** The server accepts the stream before it has a message. */
+  sendHeaders(): void {
+    this.emit("metadata", {});
+  }
 
   send(...ids: number[]): void {
     for (const id of ids) this.push({ id });
@@ -80,6 +94,9 @@ export class FakeService {
   readonly clients: FakeClient[] = [];
   readonly streams: FakeStream[] = [];
   connection: "connecting" | "ready" | "failed" = "ready";
+  isBidirectional = false;
+  /** Ends every new stream with this status. */
+  refusal: { readonly code: number; readonly details: string } | undefined;
 
   readonly client = (options: ChannelOptions): FakeClient => {
     const client = new FakeClient(options, this.connection);
@@ -91,6 +108,9 @@ export class FakeService {
     const stream = new FakeStream(cursor);
     client.streams.push(stream);
     this.streams.push(stream);
+    if (this.isBidirectional) stream.acceptWrites();
+    const { refusal } = this;
+    if (refusal) setImmediate(() => stream.finish(refusal.code, refusal.details));
     if (this.connection === "failed") queueMicrotask(() => stream.finish(14, "refused"));
     return stream;
   };

@@ -43,11 +43,14 @@ function setUp(options: Options = {}, connection: "ready" | "connecting" | "fail
 }
 
 describe("runWorker", () => {
-  it("reports once that it is ready, when the stream is open", async () => {
+  it("reports once that it is ready, when the stream works", async () => {
     const { service, process, clock } = setUp({}, "connecting");
     await settle();
     expect(process.sent).toEqual([]);
     service.clients[0]?.become("ready");
+    await settle();
+    expect(process.sent).toEqual([]);
+    service.stream.send(1);
     await settle();
     expect(process.sent).toEqual(["ready"]);
     expect(process.written).toContain("3: ");

@@ -6,6 +6,7 @@
 import { messageOf, onAbort, shutdownOn } from "@tenure/base";
 import type { StreamConsumer } from "../consumer/consumer.ts";
 import type { GrpcClient } from "../consumer/server-stream.ts";
+import { sentence } from "../consumer/stream-broken.ts";
 import type { ShutdownReport } from "../events.ts";
 import { type HealthServer, startHealthServer } from "../health/server.ts";
 import { systemProcess, type WorkerProcess } from "../platform.ts";
@@ -15,7 +16,7 @@ export interface WorkerOptions<Client extends GrpcClient, Message, Cursor> {
   /** Serves the consumer's health as grpc.health.v1 on this host:port. @default none */
   readonly healthListen?: string;
   /**
-   * The file descriptor to write a newline to when the stream is open, for `tenure run --ready fd:3`. `--ready ipc` needs no
+   * The file descriptor to write a newline to when the stream works, for `tenure run --ready fd:3`. `--ready ipc` needs no
    * setting. @default none
    */
   readonly readyFd?: number;
@@ -47,7 +48,7 @@ export async function runWorker<Client extends GrpcClient, Message, Cursor>(
       log(`${error.message} Next attempt in ${Math.round(retryInMs)} ms.`),
     ),
     consumer.on("handler-failed", ({ error, failures, decision }) =>
-      log(`The handler threw (failure ${failures}, ${decision}): ${error.message}`),
+      log(`The handler threw (failure ${failures}, ${decision}): ${sentence(error.message)}`),
     ),
     consumer.on("closed", (closed) => {
       report = closed;
@@ -83,15 +84,15 @@ function tryToWrite(process: WorkerProcess, line: string): void {
   }
 }
 
-/** Reports once, when the stream is open for the first time. */
+/** Reports once, when a stream works for the first time. A server that refuses every stream never makes it ready. */
 function reportReady<Client extends GrpcClient, Message, Cursor>(
   consumer: StreamConsumer<Client, Message, Cursor>,
   process: WorkerProcess,
   readyFd: number | undefined,
 ): () => void {
   let isReported = false;
-  return consumer.on("phase", ({ phase }) => {
-    if (phase !== "streaming" || isReported) return;
+  return consumer.on("health", ({ ready }) => {
+    if (!ready || isReported) return;
     isReported = true;
     process.sendToParent("ready");
     if (readyFd !== undefined) process.writeLine(readyFd, "");

@@ -2,8 +2,9 @@
  * One child from its start until it and all its descendants have exited (G3), in whatever group or session they are. `gone`
  * resolves only then.
  *
- * `stop` sends SIGTERM to all, and SIGKILL to all at the given time. Further calls can only make that time earlier. If the
- * child exits by itself, its descendants are killed at once.
+ * `stop` sends the stop signal to the processes of the kill mode. When the child has exited, it sends the signal to what is
+ * left. It sends SIGKILL to all at the given time. Further calls can only make that time earlier. If the child exits by itself,
+ * its descendants are killed at once.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "@tenure/base";
@@ -11,6 +12,7 @@ import type { ChildExit } from "../events.ts";
 import { sendSignal } from "../platform.ts";
 import { killUntilGone } from "./kill.ts";
 import type { ProcessTree } from "./process-tree.ts";
+import type { KillMode } from "./stop-signal.ts";
 
 export interface StopResult {
   readonly exit: ChildExit;
@@ -23,6 +25,8 @@ interface ChildLifecycleOptions {
   readonly pid: number;
   readonly tree: ProcessTree;
   readonly clock: Clock;
+  readonly stopSignal: NodeJS.Signals;
+  readonly killMode: KillMode;
   readonly onStopping: (timeoutMs: number) => void;
   readonly onExit: (exit: ChildExit) => void;
   readonly onKill: (pids: readonly number[]) => void;
@@ -59,7 +63,8 @@ export class ChildLifecycle {
         this.#exit = { code: code ?? undefined, signal: signal ?? undefined };
         options.onExit(this.#exit);
         resolve(this.#exit);
-        if (!this.#isStopRequested) this.#killAtMs = Number.NEGATIVE_INFINITY;
+        if (this.#isStopRequested) this.#askRest();
+        else this.#killAtMs = Number.NEGATIVE_INFINITY;
         this.#end();
       });
     });
@@ -69,23 +74,41 @@ export class ChildLifecycle {
     return this.#exit !== undefined;
   }
 
-  /** Sends SIGTERM now and SIGKILL after `timeoutMs`. A further call can only make SIGKILL earlier. */
+  /** Sends the stop signal now and SIGKILL after `timeoutMs`. A further call can only make SIGKILL earlier. */
   stop(timeoutMs: number): Promise<StopResult> {
-    const { clock, tree, onStopping } = this.#options;
+    const { clock, onStopping } = this.#options;
     this.#killAtMs = Math.min(this.#killAtMs, clock.now().monoMs + Math.max(0, timeoutMs));
     if (!this.#isStopRequested && !this.#exit) {
       this.#isStopRequested = true;
       onStopping(timeoutMs);
-      // Without SIGCONT, a stopped process (SIGSTOP, Ctrl-Z) would not handle SIGTERM.
-      if (timeoutMs > 0) tree.signal("SIGTERM", "SIGCONT");
+      if (timeoutMs > 0) this.#ask();
     }
     this.#end();
     return this.gone;
   }
 
-  /** Sends a signal to the process group of the child. */
+  /** Sends a signal to the child, or to its process group if the kill mode says so. */
   signal(signal: NodeJS.Signals): void {
-    if (!this.#exit) sendSignal(-this.pid, signal);
+    if (!this.#exit) sendSignal(this.#options.killMode === "process" ? this.pid : -this.pid, signal);
+  }
+
+  #ask(): void {
+    const { tree, killMode, stopSignal } = this.#options;
+    // Without SIGCONT, a stopped process (SIGSTOP, Ctrl-Z) would not handle the signal.
+    const signals = [stopSignal, "SIGCONT"] as const;
+    if (killMode === "tree") {
+      tree.signal(...signals);
+      return;
+    }
+    // Now, because the death of the child makes orphans, which then have no parent to be recognised by.
+    tree.find();
+    for (const signal of signals) this.signal(signal);
+  }
+
+  /** Asks the processes that the child did not stop before it exited, and that were not asked yet. */
+  #askRest(): void {
+    const { tree, clock, killMode, stopSignal } = this.#options;
+    if (killMode !== "tree" && clock.now().monoMs < this.#killAtMs) tree.signal(stopSignal, "SIGCONT");
   }
 
   #end(): void {
@@ -114,6 +137,7 @@ export class ChildLifecycle {
     // The process table may show the exit a moment before Node reports it.
     const exit = await this.exited;
     tree.forgetGroup(this.pid);
+    tree.removeCgroup();
     this.#resolveGone({ exit, killed: killed > 0 || (this.#isStopRequested && exit.signal === "SIGKILL") });
   }
 

@@ -3,57 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { systemClock } from "@tenure/base";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SupervisorError } from "../errors.ts";
-import { ownPid, randomId, sendSignal } from "../platform.ts";
-import { mentioning, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
-import { type ManagerEvent, type ManagerOptions, ProcessManager } from "./manager.ts";
-import { procTable } from "./process-table.ts";
-import { markerVariable, ProcessTree } from "./process-tree.ts";
+import { sendSignal } from "../platform.ts";
+import { endManagers, names, newManager, sleeper } from "../testing/managers.ts";
+import { mentioning, sleepers, until } from "../testing/processes.ts";
 
-const managers: ProcessManager[] = [];
-const names: string[] = [];
-
-function sleeper(): string {
-  const seconds = uniqueSeconds();
-  names.push(seconds);
-  return `sleep ${seconds}`;
-}
-
-function newManager(options: Partial<ManagerOptions> = {}) {
-  const marker = randomId();
-  const events: ManagerEvent[] = [];
-  const errors: Error[] = [];
-  const stdout = new PassThrough();
-  const tree = new ProcessTree({ marker, table: procTable(), supervisor: ownPid, excluded: () => [] });
-  const manager = new ProcessManager({
-    tree,
-    clock: systemClock,
-    channels: { lines: false, ipc: false, fd: undefined },
-    logPrefix: undefined,
-    stdout,
-    stderr: stdout,
-    ownStdout: stdout,
-    ownStderr: stdout,
-    onEvent: (event) => events.push(event),
-    onError: (error) => errors.push(error),
-    ...options,
-  });
-  managers.push(manager);
-  const shell = (script: string) => ({
-    command: "sh",
-    args: ["-c", script],
-    env: { PATH: process.env.PATH, [markerVariable]: `${marker}.1` },
-    cwd: undefined,
-  });
-  return { manager, tree, events, errors, shell, stdout };
-}
-
-afterEach(async () => {
-  await Promise.all(managers.splice(0).map((manager) => manager.stop(0)));
-  expect(names.splice(0).flatMap((name) => mentioning(name))).toEqual([]);
-});
+afterEach(endManagers);
 
 describe("start and stop", () => {
   it("goes through its states", async () => {
@@ -216,22 +172,6 @@ describe("no process is left", () => {
     expect((await manager.stop(20_000))?.killed).toBe(false);
     await manager.flushed();
     expect(text).toContain("finished");
-  });
-});
-
-describe("signal", () => {
-  it("reaches the whole process group", async () => {
-    const { manager, shell, stdout } = newManager();
-    let text = "";
-    stdout.on("data", (chunk) => {
-      text += chunk;
-    });
-    const listener = (name: string) =>
-      `trap 'echo ${name} got it' HUP; echo ${name} up; while :; do sleep 0.05; done`;
-    await manager.start(shell(`sh -c "${listener("inner")}" & ${listener("outer")}`));
-    await until(() => text.includes("inner up") && text.includes("outer up"));
-    manager.signal("SIGHUP");
-    await until(() => text.includes("inner got it") && text.includes("outer got it"));
   });
 });
 

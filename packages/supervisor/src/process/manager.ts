@@ -4,15 +4,18 @@
  * There is at most one child. A stop is complete when the child and its descendants have exited, and no other child starts
  * before. The manager knows nothing about terms: the caller of `stop` decides how long the child may take.
  */
-import type { ChildProcess, StdioOptions } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { Clock } from "@tenure/base";
 import { SupervisorError } from "../errors.ts";
 import type { ChildEvent, ChildExit, ChildProcessState } from "../events.ts";
+import { temporaryFolder } from "../platform.ts";
 import { ChildLifecycle, type StopResult } from "./child-lifecycle.ts";
 import { forwardOutput } from "./output.ts";
+import { type ChildPipes, openPipes, type Slot } from "./pipes.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { type Program, startProgram } from "./spawn.ts";
+import type { KillMode } from "./stop-signal.ts";
 
 /** How the child reports that it is ready. */
 interface Channels {
@@ -33,6 +36,12 @@ export interface ManagerOptions {
   /** The streams of the supervisor, for output that goes through it. */
   readonly ownStdout: Writable;
   readonly ownStderr: Writable;
+  /** Where the pipes of a child have names for a moment. @default the system's folder for temporary files */
+  readonly pipeFolder?: string | undefined;
+  /** @default "SIGTERM" */
+  readonly stopSignal?: NodeJS.Signals;
+  /** @default "process" */
+  readonly killMode?: KillMode;
   readonly onEvent: (event: ManagerEvent) => void;
   readonly onError: (error: Error) => void;
 }
@@ -94,7 +103,7 @@ export class ProcessManager {
     return this.#child?.gone;
   }
 
-  /** Sends a signal to the process group of the child. Does nothing without a child. */
+  /** Sends a signal to the child; with another kill mode than `process`, to its process group. Does nothing without a child. */
   signal(signal: NodeJS.Signals): void {
     this.#child?.signal(signal);
   }
@@ -106,8 +115,13 @@ export class ProcessManager {
 
   async #start(program: Program): Promise<StartedChild> {
     this.#state = "starting";
+    let pipes: ChildPipes | undefined;
     try {
-      const { child: childProcess, spawned } = startProgram(program, this.#stdio());
+      pipes = openPipes(this.#slots(), this.#options.pipeFolder ?? temporaryFolder());
+      const { child: childProcess, spawned } = startProgram(program, pipes.stdio);
+      pipes.attach(childProcess);
+      pipes.closeChildEnds();
+      pipes = undefined;
       // Before the first await, so that `stop` finds the child from here on.
       const child = childProcess.pid === undefined ? undefined : this.#manage(childProcess, childProcess.pid);
       await spawned;
@@ -115,6 +129,7 @@ export class ProcessManager {
       if (!child) throw new SupervisorError("SpawnFailed", `Cannot start ${program.command}: it has no pid.`);
       return { process: childProcess, pid: child.pid, exited: child.exited };
     } catch (error) {
+      pipes?.closeChildEnds();
       this.#state = "stopped";
       this.#starting = undefined;
       throw error;
@@ -122,13 +137,16 @@ export class ProcessManager {
   }
 
   #manage(childProcess: ChildProcess, pid: number): ChildLifecycle {
-    const { tree, clock, onEvent, onError } = this.#options;
+    const { tree, clock, stopSignal = "SIGTERM", killMode = "process", onEvent, onError } = this.#options;
     tree.addGroup(pid);
+    void tree.confine(pid);
     const child = new ChildLifecycle({
       childProcess,
       pid,
       tree,
       clock,
+      stopSignal,
+      killMode,
       onStopping: (timeoutMs) => onEvent({ type: "stopping", pid, timeoutMs }),
       onExit: (exit) => {
         this.#state = "stopping";
@@ -148,11 +166,11 @@ export class ProcessManager {
     return child;
   }
 
-  #stdio(): StdioOptions {
+  #slots(): Slot[] {
     const { channels, logPrefix, stdout, stderr } = this.#options;
     const isPiped = channels.lines || logPrefix !== undefined;
     const output = (to: Writable | undefined) => (isPiped || to ? "pipe" : "inherit");
-    const stdio: ("pipe" | "inherit" | "ignore" | "ipc")[] = ["inherit", output(stdout), output(stderr)];
+    const stdio: Slot[] = ["inherit", output(stdout), output(stderr)];
     if (channels.fd !== undefined) {
       while (stdio.length < channels.fd) stdio.push("ignore");
       stdio.push("pipe");

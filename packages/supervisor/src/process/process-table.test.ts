@@ -14,6 +14,7 @@ describe("parseStat", () => {
       group: 40,
       session: 39,
       started: 987_654,
+      name: "sh",
     });
   });
 

@@ -8,6 +8,8 @@ export interface ProcessRow {
   readonly session: number;
   /** When the process started, in ticks of the kernel. Distinguishes it from a later process with the same pid. */
   readonly started: number;
+  /** The name of the program, at most 15 characters. */
+  readonly name: string;
 }
 
 export interface ProcessTable {
@@ -44,7 +46,8 @@ export function parseStat(line: string): ProcessRow | undefined {
   if (Number.isNaN(started)) return undefined;
   // Z with several threads: the first thread has exited and the others still run.
   if (state === "X" || (state === "Z" && threads <= 1)) return undefined;
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), started };
+  const name = line.slice(line.indexOf("(") + 1, line.lastIndexOf(")"));
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), started, name };
 }
 
 /** Longer than any line of /proc/PID/stat. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ChildCgroup } from "./child-cgroup.ts";
 import type { ProcessRow } from "./process-table.ts";
 import { ProcessTree } from "./process-tree.ts";
 
@@ -9,10 +10,18 @@ interface FakeProcess {
   readonly session?: number;
   readonly started?: number;
   readonly env?: string;
+  readonly name?: string;
 }
 
 /** A machine with these processes. Pid 1 is init, 100 the supervisor, 101 its watchdog. */
-function newMachine(processes: readonly FakeProcess[], { supervisor = 100, hasProc = true } = {}) {
+function newMachine(
+  processes: readonly FakeProcess[],
+  {
+    supervisor = 100,
+    hasProc = true,
+    cgroup,
+  }: { supervisor?: number; hasProc?: boolean; cgroup?: ChildCgroup } = {},
+) {
   const machine = {
     processes: [
       { pid: 1, parent: 0, session: 1 },
@@ -27,16 +36,18 @@ function newMachine(processes: readonly FakeProcess[], { supervisor = 100, hasPr
     marker: "mark",
     supervisor,
     excluded: () => [101],
+    ...(cgroup && { cgroup }),
     table: {
       read: () =>
         hasProc
           ? machine.processes.map(
-              ({ pid, parent = 1, group = pid, session = pid, started = 1 }): ProcessRow => ({
+              ({ pid, parent = 1, group = pid, session = pid, started = 1, name = "sh" }): ProcessRow => ({
                 pid,
                 parent,
                 group,
                 session,
                 started,
+                name,
               }),
             )
           : undefined,
@@ -116,6 +127,59 @@ describe("ProcessTree", () => {
     // On that machine, 50 and 100 are orphans too.
     expect(tree.find().sort()).toEqual([100, 50, 500]);
     expect(newMachine(orphans).tree.find()).toEqual([]);
+  });
+
+  describe("under an init", () => {
+    /** Pid 50 is the supervisor, which PID 1 started. */
+    const underInit = (name: string) => {
+      const { tree, machine } = newMachine([], { supervisor: 50 });
+      machine.processes = [
+        { pid: 1, parent: 0, session: 1, name },
+        { pid: 50, parent: 1, session: 1, started: 5 },
+        { pid: 500, parent: 1, started: 6 },
+        { pid: 501, parent: 1, session: 1, started: 6 },
+        { pid: 502, parent: 0, started: 6 },
+        { pid: 503, parent: 1, started: 4 },
+        { pid: 504, parent: 502, started: 6 },
+      ];
+      return tree;
+    };
+
+    it.each(["tini", "docker-init", "dumb-init", "catatonit"])(
+      "of a container (%s), contains orphans that were reparented to it",
+      (name) => expect(underInit(name).find()).toEqual([500]),
+    );
+
+    it.each(["systemd", "init", "pause", "bash"])(
+      "that others use too (%s), contains no process that cannot be told from theirs",
+      (name) => expect(underInit(name).find()).toEqual([]),
+    );
+
+    it("contains the orphans even after the supervisor has died", () => {
+      const { tree, machine } = newMachine([], { supervisor: 50 });
+      const init = { pid: 1, parent: 0, session: 1, name: "tini" };
+      machine.processes = [init, { pid: 50, parent: 1, session: 1 }];
+      expect(tree.find()).toEqual([]);
+      machine.processes = [init, { pid: 500, parent: 1 }];
+      expect(tree.find()).toEqual([500]);
+    });
+  });
+
+  it("contains and kills the control group of the child", () => {
+    const calls: string[] = [];
+    const cgroup = {
+      add: async (child: number, find: () => readonly number[]) => void calls.push(`add ${child}: ${find()}`),
+      members: () => [600, 601],
+      kill: () => calls.push("kill"),
+      remove: () => calls.push("remove"),
+    };
+    const { tree } = newMachine([{ pid: 600, started: 9 }], { cgroup });
+    void tree.confine(600);
+    // 601 is a zombie, which the process table leaves out.
+    expect(tree.find()).toEqual([600]);
+    tree.kill();
+    tree.removeCgroup();
+    expect(calls).toEqual(["add 600: 600", "kill", "remove"]);
   });
 
   it("never contains the supervisor, its ancestors or the watchdog, even with the marker", () => {

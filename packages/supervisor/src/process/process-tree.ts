@@ -7,16 +7,28 @@
  * - it is in the session of a process with the marker;
  * - its parent belongs to the tree;
  * - an earlier scan found that it belongs to the tree;
- * - the supervisor is PID 1 of a container, and the process is an orphan that was reparented to it.
+ * - the supervisor is PID 1 of a container, or was started by an init such as tini that is, and the process is an orphan that
+ *   was reparented to PID 1;
+ * - it is in the control group of the child, if there is one.
  *
  * Does not find a process that cleared its environment AND left the session AND lost all its parents before the first scan.
  * Without /proc it knows only the process group.
  */
 import { type Delivery, sendSignal } from "../platform.ts";
+import type { ChildCgroup } from "./child-cgroup.ts";
 import type { ProcessRow, ProcessTable } from "./process-table.ts";
 
 /** The environment variable that carries the marker to all descendants. */
 export const markerVariable = "TENURE_CHILD_MARKER";
+
+/** Programs that are made to be PID 1 of a container and start one program. Their other children are orphans of that program. */
+const containerInits: ReadonlySet<string> = new Set([
+  "tini",
+  "tini-static",
+  "docker-init",
+  "dumb-init",
+  "catatonit",
+]);
 
 interface ProcessTreeOptions {
   /** A text that every process of the tree inherits in its environment. */
@@ -26,6 +38,8 @@ interface ProcessTreeOptions {
   readonly supervisor: number;
   /** Pids that never belong to the tree: the watchdog. */
   readonly excluded: () => readonly number[];
+  /** @default none */
+  readonly cgroup?: ChildCgroup;
   readonly send?: (pid: number, signal: NodeJS.Signals | 0) => Delivery;
 }
 
@@ -37,6 +51,8 @@ export class ProcessTree {
   #sessions = new Set<number>();
   /** The processes of the last scan, by pid, with their start time. */
   #known = new Map<number, number>();
+  /** Whether orphans of the tree are reparented to PID 1, and other processes are not. Known after the first scan. */
+  #hasOwnInit = false;
 
   constructor(options: ProcessTreeOptions) {
     this.#options = options;
@@ -52,6 +68,16 @@ export class ProcessTree {
     this.#groups.delete(group);
   }
 
+  /** Puts the child, its descendants and all that they will start into the control group. */
+  async confine(child: number): Promise<void> {
+    await this.#options.cgroup?.add(child, () => this.find());
+  }
+
+  /** Call this when no process is left. */
+  removeCgroup(): void {
+    this.#options.cgroup?.remove();
+  }
+
   get groups(): readonly number[] {
     return [...this.#groups];
   }
@@ -61,11 +87,14 @@ export class ProcessTree {
     return this.#scan().map(({ pid }) => pid);
   }
 
-  /** Sends each signal to every group, then to each process outside of the groups. */
+  /** Sends each signal to every group that has processes, then to each process outside of the groups. */
   signal(...signals: NodeJS.Signals[]): void {
-    const outside = this.#scan().filter(({ group }) => !this.#groups.has(group));
+    const members = this.#scan();
+    const outside = members.filter(({ group }) => !this.#groups.has(group));
+    // The number of an empty group may already belong to somebody else.
+    const groups = this.groups.filter((group) => members.some((member) => member.group === group));
     for (const signal of signals) {
-      for (const group of this.#groups) this.#send(-group, signal);
+      for (const group of groups) this.#send(-group, signal);
       for (const { pid } of outside) this.#send(pid, signal);
     }
   }
@@ -77,6 +106,7 @@ export class ProcessTree {
    */
   kill(): number[] {
     const members = this.#scan();
+    this.#options.cgroup?.kill();
     for (const group of this.#groups) this.#send(-group, "SIGKILL");
     // Groups that nobody has added yet, because the supervisor died before it could.
     const others = new Set(
@@ -105,14 +135,16 @@ export class ProcessTree {
     const never = new Set([supervisor, ...excluded(), ...ancestorsOf(supervisor, rows)]);
     const candidates = rows.filter(({ pid }) => !never.has(pid));
     const own = rows.find(({ pid }) => pid === supervisor);
+    if (own) this.#hasOwnInit = hasOwnInit(own, rows);
+    const confined = new Set(this.#options.cgroup?.members());
     const marked = candidates.filter((row) => this.#isMarked(row, own));
     // Includes the sessions of the last scan: the session is all that identifies a process whose parent has died since.
     const sessions = new Set([...this.#sessions, ...marked.map(({ session }) => session)]);
     sessions.delete(own?.session ?? 0);
     const members = new Map(marked.map((row) => [row.pid, row]));
     for (const row of candidates) {
-      if (sessions.has(row.session) || this.#isKnown(row) || this.#isOrphan(row, own))
-        members.set(row.pid, row);
+      const isMember = sessions.has(row.session) || confined.has(row.pid) || this.#isKnown(row);
+      if (isMember || this.#isOrphan(row, own)) members.set(row.pid, row);
     }
     this.#sessions = new Set(
       [...members.values()].map(({ session }) => session).filter((id) => sessions.has(id)),
@@ -133,9 +165,16 @@ export class ProcessTree {
   }
 
   /** Processes that the supervisor starts for itself (a credential plugin) stay in its session. */
-  #isOrphan({ parent, session }: ProcessRow, own: ProcessRow | undefined): boolean {
-    return this.#options.supervisor === 1 && parent === 1 && session !== own?.session;
+  #isOrphan({ parent, session, started }: ProcessRow, own: ProcessRow | undefined): boolean {
+    if (!this.#hasOwnInit || parent !== 1 || session === own?.session) return false;
+    return own === undefined || started >= own.started;
   }
+}
+
+/** A service of systemd has PID 1 as its parent too, but so have all other services. */
+function hasOwnInit({ pid, parent }: ProcessRow, rows: readonly ProcessRow[]): boolean {
+  if (pid === 1) return true;
+  return parent === 1 && rows.some((row) => row.pid === 1 && containerInits.has(row.name));
 }
 
 function addDescendants(members: Map<number, ProcessRow>, others: readonly ProcessRow[]): void {

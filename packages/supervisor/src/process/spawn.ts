@@ -8,6 +8,8 @@ export interface Program {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string | undefined;
+  /** The user and the group to run as. All other groups are dropped. @default those of this process */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 /** `spawned` rejects with `SpawnFailed` if the program cannot be started. There is no process then. */
@@ -15,11 +17,12 @@ export function startProgram(
   program: Program,
   stdio: StdioOptions,
 ): { readonly child: ChildProcess; readonly spawned: Promise<void> } {
-  const { command, args, env, cwd } = program;
+  const { command, args, env, cwd, user } = program;
   let child: ChildProcess;
   try {
     // `detached` gives it its own session and group: one signal reaches the whole group, and Ctrl-C does not reach it.
-    child = spawn(command, [...args], { env, ...(cwd === undefined ? {} : { cwd }), stdio, detached: true });
+    const options = { env, ...(cwd === undefined ? {} : { cwd }), ...user, stdio, detached: true };
+    child = spawn(command, [...args], options);
   } catch (error) {
     throw failed(program, error);
   }
@@ -32,14 +35,16 @@ export function startProgram(
   return { child, spawned };
 }
 
-function failed({ command, cwd }: Program, error: unknown): SupervisorError {
+function failed({ command, cwd, user }: Program, error: unknown): SupervisorError {
   const code = (error as NodeJS.ErrnoException).code;
   const why =
     code === "ENOENT"
       ? `there is no such program${cwd === undefined ? "" : `, or no folder ${cwd}`}`
       : code === "EACCES"
-        ? "it is not executable"
-        : messageOf(error);
+        ? `it is not executable${user ? ` for user ${user.uid}` : ""}`
+        : code === "EPERM" && user
+          ? `this process may not switch to user ${user.uid}`
+          : messageOf(error);
   return new SupervisorError("SpawnFailed", `Cannot start ${JSON.stringify(command)}: ${why}.`, {
     cause: error,
   });

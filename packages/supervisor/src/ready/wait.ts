@@ -17,26 +17,22 @@ interface ReadyOptions {
 /** The pause between two checks of a child that is starting. */
 const pauseMs = 100;
 
-export interface ReadyWait {
-  /** Resolves when the child is ready. Never rejects, and stays pending if the signal aborts first. */
-  readonly ready: Promise<void>;
-  /** Why the child is not ready, as of the last check. */
-  readonly missing: () => string;
-}
+/**
+ * Waits until the child is ready. Never rejects, and stays pending if the signal aborts first. `onMissing` is called with the
+ * reason why the child is not ready yet, at once and whenever it changes.
+ */
+export type WaitUntilReady = (
+  child: ChildProcess,
+  signal: AbortSignal,
+  onMissing: (missing: string) => void,
+) => Promise<void>;
 
 /** Call this before the child is started, and the returned function after: a file that exists before does not count as ready. */
-export async function prepareReady(
-  ready: Ready,
-  options: ReadyOptions,
-): Promise<(child: ChildProcess, signal: AbortSignal) => ReadyWait> {
+export async function prepareReady(ready: Ready, options: ReadyOptions): Promise<WaitUntilReady> {
   const before = ready.kind === "file" ? await signatureOf(ready.path) : undefined;
-  return (child, signal) => {
-    let missing = describeMissing(ready);
-    const onMissing = (text: string) => {
-      missing = text;
-    };
-    const wait = { ...options, child, signal, before, onMissing };
-    return { ready: waitFor(ready, wait), missing: () => missing };
+  return (child, signal, onMissing) => {
+    onMissing(describeMissing(ready));
+    return waitFor(ready, { ...options, child, signal, before, onMissing });
   };
 }
 

@@ -2,6 +2,7 @@
 // Its argument is JSON: { supervisor: options, election: options }. It prints its events as lines of JSON. SIGTERM ends its
 // run, SIGUSR2 cuts it off from its lock, and SIGUSR1 blocks its event loop for 5 s.
 import { Election } from "@tenure/election";
+import { readyFile } from "@tenure/traffic";
 import { parseHealth, parseReady, Supervisor } from "../../dist/index.js";
 
 const { supervisor: given, election: timings } = JSON.parse(process.argv[2]);
@@ -30,6 +31,7 @@ const supervisor = new Supervisor({
   election,
   electionName: "test/host",
   ...given,
+  ...(given.readyFile && { gates: [readyFile({ path: given.readyFile })] }),
   ...(given.ready && { ready: parseReady(given.ready) }),
   ...(given.health && { health: { ...given.health, check: parseHealth(given.health.check) } }),
 });

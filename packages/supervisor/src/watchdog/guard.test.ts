@@ -29,7 +29,7 @@ function newGuard() {
     tree,
     clock,
     send: (message) => sent.push(message),
-    removeFolder: (path) => removed.push(path),
+    remove: (path) => removed.push(path),
     exit: () => {
       world.hasExited = true;
     },
@@ -98,7 +98,7 @@ describe("Guard", () => {
     const { scans } = world;
     await clock.pass(4_000);
     expect(world.scans).toBe(scans);
-    guard.onMessage({ type: "idle" });
+    guard.onMessage({ type: "no-deadline" });
     await clock.pass(10_000);
     expect(world.scans).toBe(scans);
     expect(clock.armed).toBe(0);
@@ -109,8 +109,8 @@ describe("Guard", () => {
     deadline(1_000);
     await clock.pass(1_500);
     deadline(5_000);
-    guard.onMessage({ type: "ask" });
-    expect(sent.at(-1)).toEqual({ type: "ready" });
+    guard.onMessage({ type: "ask", question: 3 });
+    expect(sent.at(-1)).toEqual({ type: "answer", question: 3 });
     world.members = [8];
     await clock.pass(2_000);
     expect(world.members).toEqual([8]);
@@ -157,14 +157,35 @@ describe("Guard", () => {
     expect(world.hasExited).toBe(true);
   });
 
-  it("forgets the groups when the child has exited, and exits when it gets the message", () => {
+  it("removes the files of the term when it kills or when the supervisor has ended, but not before", async () => {
+    const { clock, guard, removed, deadline } = newGuard();
+    guard.onMessage({ type: "files", paths: ["/tmp/ready"] });
+    deadline(1_000);
+    await clock.pass(999);
+    expect(removed).toEqual([]);
+    await clock.pass(1);
+    expect(removed).toEqual(["/tmp/ready"]);
+    const other = newGuard();
+    other.guard.onMessage({ type: "files", paths: ["/tmp/ready"] });
+    void other.guard.onSupervisorEnd();
+    expect(other.removed).toEqual(["/tmp/ready"]);
+  });
+
+  it("removes the files again if a supervisor that resumes writes them after the deadline", async () => {
+    const { clock, guard, removed, deadline } = newGuard();
+    guard.onMessage({ type: "files", paths: ["/tmp/ready"] });
+    deadline(1_000);
+    await clock.pass(5_000);
+    expect(removed.length).toBeGreaterThan(2);
+  });
+
+  it("forgets groups that are empty, and exits when it gets the message", () => {
     const { guard, groups, world } = newGuard();
     guard.onMessage({ type: "group", group: 70 });
     guard.onMessage({ type: "group", group: 71 });
     guard.onMessage({ type: "forget", group: 70 });
+    guard.onMessage({ type: "no-deadline" });
     expect([...groups]).toEqual([71]);
-    guard.onMessage({ type: "idle" });
-    expect([...groups]).toEqual([]);
     guard.onMessage({ type: "done" });
     expect([world.hasExited, world.scans]).toEqual([true, 0]);
   });

@@ -11,7 +11,8 @@ interface GuardOptions {
   readonly tree: ProcessTree;
   readonly clock: Clock;
   readonly send: (message: FromWatchdog) => void;
-  readonly removeFolder: (path: string) => void;
+  /** Removes a file or a folder. */
+  readonly remove: (path: string) => void;
   readonly exit: () => void;
 }
 
@@ -29,6 +30,7 @@ export class Guard {
   readonly #options: GuardOptions;
   #deadline: Instant | undefined;
   #folder: string | undefined;
+  #files: readonly string[] = [];
   #isKilling = false;
   #isSupervisorGone = false;
   #cancelCheck = () => {};
@@ -53,13 +55,15 @@ export class Guard {
       case "forget":
         tree.forgetGroup(message.group);
         return;
-      case "idle":
+      case "files":
+        this.#files = message.paths;
+        return;
+      case "no-deadline":
         this.#deadline = undefined;
         this.#cancelCheck();
-        for (const group of tree.groups) tree.forgetGroup(group);
         return;
       case "ask":
-        send({ type: "ready" });
+        send({ type: "answer", question: message.question });
         return;
       case "done":
         exit();
@@ -69,16 +73,17 @@ export class Guard {
 
   /** Kills the tree and exits, because the supervisor has ended. */
   async onSupervisorEnd(): Promise<void> {
-    const { tree, clock, removeFolder, exit } = this.#options;
+    const { tree, clock, remove, exit } = this.#options;
     const startedMs = clock.now().monoMs;
     this.#isSupervisorGone = true;
     this.#cancelCheck();
+    this.#removeFiles();
     await killUntilGone(tree, {
       clock,
       atLeastMs: startingMs,
       shouldGiveUp: () => clock.now().monoMs > startedMs + giveUpMs,
     });
-    if (this.#folder !== undefined) removeFolder(this.#folder);
+    if (this.#folder !== undefined) remove(this.#folder);
     exit();
   }
 
@@ -98,6 +103,7 @@ export class Guard {
     const { monoMs: startedMs } = clock.now();
     const missed = this.#deadline;
     this.#isKilling = true;
+    this.#removeFiles();
     const killed: number[] = [];
     await killUntilGone(tree, {
       clock,
@@ -109,5 +115,10 @@ export class Guard {
     this.#isKilling = false;
     if (killed.length > 0) send({ type: "killed", pids: killed, atMs: startedMs });
     this.#checkDeadline();
+  }
+
+  /** They tell others that this replica leads. No client may be sent to a term that is over. */
+  #removeFiles(): void {
+    for (const path of this.#files) this.#options.remove(path);
   }
 }

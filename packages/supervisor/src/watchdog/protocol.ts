@@ -4,22 +4,24 @@ import type { Instant } from "@tenure/base";
 export type ToWatchdog =
   /** Kill the child at this time, on whichever clock it comes first, unless a newer message arrives. */
   | { readonly type: "deadline"; readonly at: Instant }
+  /** Remove these files when the term ends without the supervisor: they say that this replica leads. */
+  | { readonly type: "files"; readonly paths: readonly string[] }
   /** Remove this folder if the supervisor ends without doing so. */
   | { readonly type: "folder"; readonly path: string }
   /** This process group belongs to the child. */
   | { readonly type: "group"; readonly group: number }
   /** This process group is empty, and the system may reuse its number. */
   | { readonly type: "forget"; readonly group: number }
-  /** The child and its descendants have exited. There is nothing to guard until the next deadline. */
-  | { readonly type: "idle" }
-  /** Answer "ready" after all messages before this one are handled. */
-  | { readonly type: "ask" }
+  /** The term is over. There is no deadline until the next one. */
+  | { readonly type: "no-deadline" }
+  /** Answer after all messages before this one are handled. */
+  | { readonly type: "ask"; readonly question: number }
   /** Exit: no process is left, and no other child will be started. */
   | { readonly type: "done" };
 
 export type FromWatchdog =
-  /** The watchdog is listening, and has handled all messages before the last "ask". */
-  | { readonly type: "ready" }
+  /** The watchdog has handled all messages before this question. Question 0: it is listening. */
+  | { readonly type: "answer"; readonly question: number }
   /** The deadline passed without a newer one. The watchdog killed these processes, starting at that monotonic time. */
   | { readonly type: "killed"; readonly pids: readonly number[]; readonly atMs: number };
 

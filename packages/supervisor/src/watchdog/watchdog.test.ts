@@ -1,150 +1,71 @@
-/** A built supervisor in its own process that is killed, frozen or blocked. The process tree of its child must not outlive it. */
-import { afterEach, describe, expect, it } from "vitest";
-import { sendSignal } from "../platform.ts";
-import {
-  type Host,
-  hardDeadlineMs,
-  isReady,
-  longTimings,
-  renewDeadlineMs,
-  shortTimings,
-  startHost,
-} from "../testing/host.ts";
-import { mentioning, pidsOf, sleepers, uniqueSeconds, until } from "../testing/processes.ts";
+/** The supervisor's side of the watchdog, with a real watchdog or one that cannot be started. */
+import { systemClock } from "@tenure/base";
+import { afterEach, expect, it } from "vitest";
+import { randomId, sendSignal } from "../platform.ts";
+import { until } from "../testing/processes.ts";
+import { Watchdog, type WatchdogOptions } from "./watchdog.ts";
 
-const hosts: Host[] = [];
+const watchdogs: Watchdog[] = [];
 
-/** A child that ignores SIGTERM, with descendants: one in its group, a daemon, and one with an empty environment. */
-function tree(): { name: string; supervisor: object } {
-  const name = uniqueSeconds();
-  const script =
-    `trap '' TERM; sleep ${name} & setsid sh -c '(sleep ${name} &)'; setsid sleep ${name} & ` +
-    `env -i /bin/sh -c 'sleep ${name} & wait' & echo up; while :; do sleep ${name}; done`;
-  return { name, supervisor: { command: "sh", args: ["-c", script], ready: "log:up", stopTimeoutMs: 500 } };
-}
-
-async function startTree(extra: object = {}, election: object = shortTimings) {
-  const { name, supervisor } = tree();
-  const host = startHost({ ...supervisor, ...extra }, election);
-  hosts.push(host);
-  await host.event(isReady);
-  await until(() => sleepers(name).length === 5);
-  return { name, host };
-}
-
-/** The pids of the watchdogs of a supervisor. */
-function watchdogsOf({ pid }: Host): number[] {
-  return pidsOf(`tenure-watchdog of ${pid}`);
+function newWatchdog(options: Partial<WatchdogOptions> = {}) {
+  const log: (number | string)[] = [];
+  const watchdog = new Watchdog({
+    marker: randomId(),
+    clock: systemClock,
+    onAnswer: (question) => log.push(question),
+    onEnd: (why) => log.push(why),
+    onKilled: () => {},
+    ...options,
+  });
+  watchdogs.push(watchdog);
+  watchdog.start();
+  return { watchdog, log };
 }
 
 afterEach(async () => {
-  for (const host of hosts.splice(0)) {
-    sendSignal(host.pid, "SIGKILL");
-    await host.exitCode;
-    await until(() => watchdogsOf(host).length === 0);
-  }
+  await Promise.all(watchdogs.splice(0).map((watchdog) => watchdog.close()));
 });
 
-describe("a supervisor that dies", () => {
-  it.each(["SIGKILL", "SIGSEGV"] as const)(
-    "%s: the whole tree dies with it, long before its deadline",
-    async (signal) => {
-      const { name, host } = await startTree({}, longTimings);
-      sendSignal(host.pid, signal);
-      await until(() => mentioning(name).length === 0);
-    },
-  );
-
-  it("right after it started its child leaves no process", async () => {
-    const { name, supervisor } = tree();
-    const host = startHost({ ...supervisor, ready: "spawn" }, longTimings);
-    hosts.push(host);
-    await host.event(({ type }) => type === "started");
-    sendSignal(host.pid, "SIGKILL");
-    await host.exitCode;
-    await until(() => watchdogsOf(host).length === 0);
-    expect(mentioning(name)).toEqual([]);
-  });
+it("answers when it listens, then every question, and has exited when it is closed", async () => {
+  const { watchdog, log } = newWatchdog();
+  await until(() => log.length === 1);
+  watchdog.ask(7);
+  await until(() => log.length === 2);
+  expect(log).toEqual([0, 7]);
+  const { pid = 0 } = watchdog;
+  await watchdog.close();
+  expect(sendSignal(pid, 0)).toBe("gone");
+  expect(log).toEqual([0, 7]);
 });
 
-describe("a supervisor that does not run", () => {
-  it("because of SIGSTOP: the tree is dead before the hard deadline, and the supervisor reports it when it resumes", async () => {
-    const { name, host } = await startTree();
-    // A fresh renewal: a term that is about to be lost would be stopped by the supervisor itself.
-    const readyMs = Date.now();
-    await host.event(({ event, atMs }) => event === "renewed" && atMs > readyMs);
-    const frozenMs = Date.now();
-    sendSignal(host.pid, "SIGSTOP");
-    await until(() => mentioning(name).length === 0);
-    // The last renewal was before the freeze, so the hard deadline is less than this away.
-    expect(Date.now() - frozenMs).toBeLessThan(hardDeadlineMs);
-    // Frozen between a renewal and the message to the watchdog, it would wake up while its term can still be renewed.
-    await until(() => Date.now() - frozenMs > renewDeadlineMs);
-    sendSignal(host.pid, "SIGCONT");
-    await host.event(({ code }) => code === "KilledByWatchdog");
-    const ended = await host.event(({ event }) => event === "term-ended");
-    expect(ended).toMatchObject({ reason: "renew-deadline", released: false });
-    // It takes part in the election again, and there is no other candidate.
-    await until(() => host.events.filter(isReady).length === 2);
-  });
-
-  it("because its event loop is blocked: the tree is dead before the hard deadline", async () => {
-    const { name, host } = await startTree();
-    sendSignal(host.pid, "SIGUSR1");
-    await host.event(({ event }) => event === "blocked");
-    await until(() => mentioning(name).length === 0, hardDeadlineMs);
-  });
+it.each([
+  ["/no/such/program", /ENOENT/],
+  ["false", /exited with code 1/],
+])("reports why %s ended", async (program, why) => {
+  const { log } = newWatchdog({ argv: [program] });
+  await until(() => log.length === 1);
+  expect(log[0]).toMatch(why);
 });
 
-describe("a watchdog", () => {
-  it("that dies is replaced at once by one that can kill the tree", async () => {
-    const { name, host } = await startTree({}, longTimings);
-    const [first = 0] = watchdogsOf(host);
-    sendSignal(first, "SIGKILL");
-    await host.event(({ code }) => code === "Unguarded");
-    await until(() => watchdogsOf(host).some((pid) => pid !== first));
-    sendSignal(host.pid, "SIGKILL");
-    await until(() => mentioning(name).length === 0);
-  });
-
-  it("ignores the signals that stop a service, and exits with its supervisor", async () => {
-    const { host } = await startTree();
-    const [watchdog = 0] = watchdogsOf(host);
-    const sentMs = Date.now();
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) sendSignal(watchdog, signal);
-    await host.event(({ event, atMs }) => event === "renewed" && atMs > sentMs);
-    expect(watchdogsOf(host)).toEqual([watchdog]);
-    sendSignal(host.pid, "SIGTERM");
-    expect(await host.exitCode).toBe(1);
-    expect(host.events.filter(({ code }) => code === "Unguarded")).toEqual([]);
-    expect(watchdogsOf(host)).toEqual([]);
-  });
+it("that is stopped does not answer, and is killed without a report", async () => {
+  const { watchdog, log } = newWatchdog();
+  await until(() => log.length === 1);
+  const { pid = 0 } = watchdog;
+  sendSignal(pid, "SIGSTOP");
+  watchdog.ask(1);
+  watchdog.kill();
+  await until(() => sendSignal(pid, 0) === "gone");
+  expect(watchdog.pid).toBeUndefined();
+  watchdog.start();
+  await until(() => log.length === 2);
+  expect(log).toEqual([0, 0]);
 });
 
-describe("a supervisor that lost its term", () => {
-  it("kills the tree before the hard deadline, and does not release the lease", async () => {
-    const { name, host } = await startTree();
-    sendSignal(host.pid, "SIGUSR2");
-    const lost = await host.event(({ event }) => event === "lost");
-    await host.event(({ type }) => type === "stopped");
-    expect(mentioning(name)).toEqual([]);
-    const killing = await host.event(({ type }) => type === "killing");
-    expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
-    expect(await host.event(({ event }) => event === "term-ended")).toMatchObject({ released: false });
-    expect(host.phases()).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
-  });
-
-  it("while its child was stopping on purpose kills the tree before the hard deadline too", async () => {
-    const { name, host } = await startTree({ stopTimeoutMs: 60_000 });
-    sendSignal(host.pid, "SIGTERM");
-    await host.event(({ type }) => type === "stopping");
-    sendSignal(host.pid, "SIGUSR2");
-    const lost = await host.event(({ event }) => event === "lost");
-    await host.event(({ type }) => type === "stopped");
-    expect(mentioning(name)).toEqual([]);
-    const killing = await host.event(({ type }) => type === "killing");
-    expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
-    expect(await host.exitCode).toBe(1);
-    expect(host.events.filter(({ event }) => event === "released")).toEqual([]);
-  });
+it("that is stopped does not keep its supervisor from ending", async () => {
+  const { watchdog, log } = newWatchdog();
+  await until(() => log.length === 1);
+  const { pid = 0 } = watchdog;
+  sendSignal(pid, "SIGSTOP");
+  await watchdog.close();
+  expect(sendSignal(pid, 0)).toBe("gone");
 });

@@ -3,7 +3,8 @@
  * replica can be Ready, and no rollout waits for a standby. Guarantees: one slice with at most one endpoint; a stale leader
  * never adds itself again; closing empties the slice only if no later term has written it.
  * Not promised: how soon kube-proxy and clients follow. Open connections stay open. After a crash, the slice contains the
- * address of the dead leader until its successor replaces it.
+ * address of the dead leader until the next term begins, which is one lease later; if nobody can lead, for longer. Kubernetes may
+ * give that address to another pod in this time.
  */
 
 import { isIP } from "node:net";
@@ -119,6 +120,7 @@ function sliceKind(options: EndpointSliceOptions & { readonly name: string }): F
       addressType,
     }),
     fill: (object, isNamed) => ({ ...object, ports, endpoints: isNamed ? [endpoint] : [] }),
+    isEmpty: ({ endpoints }) => !Array.isArray(endpoints) || endpoints.length === 0,
     isFilled: (object) => isSole(object.endpoints, endpoint) && samePorts(object.ports, ports),
   };
 }

@@ -90,6 +90,48 @@ describe.each(kinds)("$kind", ({ path, make, named, edited, rules }) => {
     expect([named(object), object.metadata.annotations["tenure.dev/token"]]).toEqual(["b", "9"]);
   });
 
+  it("names no pod as soon as the successor takes over, before it opens", async () => {
+    await gateOf("a").open(newTerm(5));
+    const b = gateOf("b");
+    await b.prepare?.();
+    await b.takeOver?.(newTerm(9));
+    const object = await read();
+    expect([named(object), object.metadata.annotations["tenure.dev/token"]]).toEqual(["", "9"]);
+    await b.open(newTerm(9));
+    expect(named(await read())).toBe("b");
+    await b.takeOver?.(newTerm(9));
+    expect(named(await read())).toBe("b");
+  });
+
+  it("is not touched by the takeover of an earlier term, nor if it names no pod", async () => {
+    const a = gateOf("a");
+    await a.prepare?.();
+    await a.open(newTerm(9));
+    const b = gateOf("b");
+    await b.prepare?.();
+    await b.takeOver?.(newTerm(5));
+    expect(named(await read())).toBe("a");
+    await a.close();
+    const { metadata } = await read();
+    await b.takeOver?.(newTerm(11));
+    expect((await read()).metadata.resourceVersion).toBe(metadata.resourceVersion);
+  });
+
+  it("is not emptied by a takeover that the server executes after the gate has opened", async () => {
+    await gateOf("a").open(newTerm(5));
+    const client = new HoldingClient(cluster.client);
+    const b = gateOf("b", { client });
+    await b.prepare?.();
+    client.shouldHold = ({ method }) => method === "PUT";
+    const takingOver = b.takeOver?.(newTerm(9));
+    await client.untilHeld();
+    client.shouldHold = () => false;
+    await b.open(newTerm(9));
+    await takingOver;
+    await client.sendHeld();
+    expect(named(await read())).toBe("b");
+  });
+
   it("never names a stale leader again: not by opening, at a renewal or by closing", async () => {
     const a = gateOf("a");
     await a.open(newTerm(5));

@@ -24,6 +24,8 @@ export interface FencedKind {
   blank(): KubeObject;
   /** The object with this replica named, or with none. All other fields are unchanged. */
   fill(object: KubeObject, isNamed: boolean): KubeObject;
+  /** Whether the object names no replica. */
+  isEmpty(object: KubeObject): boolean;
   /** Whether the object names this replica and no other. */
   isFilled(object: KubeObject): boolean;
 }
@@ -41,6 +43,12 @@ export class FencedObject implements GateBackend {
     await this.#kind.prepare?.(call);
     const found = await find(call, this.#kind.path);
     if (found) this.#kind.accept(found);
+  }
+
+  async takeOver(call: Call, term: GateTerm): Promise<void> {
+    const found = await find(call, this.#kind.path);
+    if (!found || !this.#isOurs(found) || tokenOf(found) >= term.token || this.#kind.isEmpty(found)) return;
+    await this.#write(call, found, term.token, false);
   }
 
   async open(call: Call, term: GateTerm): Promise<void> {

@@ -27,6 +27,8 @@ export type Call = <T>(request: Omit<KubeRequest, "timeoutMs" | "signal">) => Pr
 /** What a gate does to objects in the cluster. Each method is one attempt: it reads, decides and writes. Retries repeat all of it. */
 export interface GateBackend {
   prepare(call: Call): Promise<void>;
+  /** Takes a leader of an earlier term out of traffic. Writes nothing if there is none. */
+  takeOver(call: Call, term: GateTerm): Promise<void>;
   open(call: Call, term: GateTerm): Promise<void>;
   /** Restores what somebody changed. Resolves with a description of that change, if there was one. */
   check(call: Call, term: GateTerm): Promise<string | undefined>;
@@ -56,6 +58,8 @@ const defaultCloseTimeoutMs = 5_000;
 /** Less than the other time-outs, so that one request that hangs leaves time for a retry. */
 const requestTimeoutMs = 3_000;
 const backoff = { firstMs: 50, mostMs: 1_000, jitter: 0 };
+/** An attempt with less time than this would fail because of its own limit, and hide the real cause. */
+const leastAttemptMs = 250;
 
 /** Another writer was faster. Reading again and deciding again helps at once. */
 const conflictCodes: ReadonlySet<string> = new Set(["Conflict", "AlreadyExists"]);
@@ -69,6 +73,14 @@ const transientCodes: ReadonlySet<string> = new Set([
   "BadResponse",
 ]);
 
+/** Whether a failed `prepare` may succeed later without any action. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof KubeError) return transientCodes.has(error.code);
+  if (!(error instanceof TrafficError)) return false;
+  // `prepareGates` reports several gates together.
+  return Array.isArray(error.cause) ? error.cause.every(isTransient) : isTransient(error.cause);
+}
+
 export class KubeGate implements Gate {
   readonly name: string;
   readonly #backend: GateBackend;
@@ -77,6 +89,8 @@ export class KubeGate implements Gate {
   #isPrepared = false;
   #session: Session | undefined;
   #closing: Promise<void> | undefined;
+  /** The takeover in progress. Never rejects. */
+  #takingOver: { readonly session: Session; readonly done: Promise<void> } | undefined;
   #lastCheckError: string | undefined;
 
   constructor(name: string, backend: GateBackend, options: KubeGateOptions) {
@@ -90,15 +104,33 @@ export class KubeGate implements Gate {
     await this.#prepare();
   }
 
+  async takeOver(term: GateTerm): Promise<void> {
+    await this.#closing?.catch(() => {});
+    // Before `prepare` it is not known whether the gate can work at all, and `open` does the same.
+    if (!this.#isPrepared || this.#takingOver || this.#session?.term.token === term.token) return;
+    const session = newSession(term);
+    const { signal } = session.closing;
+    const deadlineMs = this.#after(this.#options.openTimeoutMs ?? defaultOpenTimeoutMs);
+    const acting = this.#retry({ deadlineMs, signal, session }, (call) => this.#backend.takeOver(call, term));
+    const done = acting.then(
+      () => {},
+      () => {},
+    );
+    this.#takingOver = { session, done };
+    try {
+      await acting;
+    } catch (error) {
+      // It was interrupted by `open`, which does the same, or by `close`.
+      if (!signal.aborted) throw this.#cannotOpen(error);
+    } finally {
+      this.#takingOver = undefined;
+    }
+  }
+
   async open(term: GateTerm): Promise<void> {
     await this.#closing?.catch(() => {});
-    const session: Session = {
-      term,
-      closing: new AbortController(),
-      isOpen: false,
-      hasWritten: false,
-      busy: undefined,
-    };
+    await this.#endTakeOver();
+    const session = newSession(term);
     this.#session = session;
     const { signal } = session.closing;
     const opening = (async () => {
@@ -173,7 +205,13 @@ export class KubeGate implements Gate {
     }
   }
 
+  async #endTakeOver(): Promise<void> {
+    this.#takingOver?.session.closing.abort();
+    await this.#takingOver?.done;
+  }
+
   async #close(): Promise<void> {
+    await this.#endTakeOver();
     const session = this.#session;
     if (!session) return;
     session.isOpen = false;
@@ -206,8 +244,9 @@ export class KubeGate implements Gate {
         const leftMs = deadlineMs - this.#clock.now().monoMs;
         if (signal?.aborted || leftMs <= 0) throw error;
         if (conflictCodes.has(code)) continue;
-        if (!transientCodes.has(code)) throw error;
-        await sleep(this.#clock, Math.min(delays.next(), leftMs), signal);
+        const pauseMs = delays.next();
+        if (!transientCodes.has(code) || leftMs - pauseMs < leastAttemptMs) throw error;
+        await sleep(this.#clock, pauseMs, signal);
       }
     }
   }
@@ -235,4 +274,8 @@ export class KubeGate implements Gate {
   #report(error: Error): void {
     (this.#options.onError ?? warn)(error);
   }
+}
+
+function newSession(term: GateTerm): Session {
+  return { term, closing: new AbortController(), isOpen: false, hasWritten: false, busy: undefined };
 }

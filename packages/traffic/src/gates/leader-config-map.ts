@@ -81,6 +81,7 @@ function configMapKind(options: {
       },
       data: { ...dataOf(object), [key]: isNamed ? pod : "" },
     }),
+    isEmpty: (object) => (dataOf(object)[key] ?? "") === "",
     isFilled: (object) => dataOf(object)[key] === pod,
   };
 }

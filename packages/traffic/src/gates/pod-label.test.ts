@@ -51,6 +51,24 @@ async function firstError(): Promise<string> {
   return errors[0] as string;
 }
 
+describe("a takeover", () => {
+  it("removes the label of a dead leader before the successor gets it", async () => {
+    const { a, b } = await threeGates();
+    await a.open(newTerm(5));
+    await b.takeOver?.(newTerm(9));
+    expect(await Promise.all(["a", "b", "c"].map(roleOf))).toEqual(["standby", "standby", "standby"]);
+    await b.open(newTerm(9));
+    expect(await Promise.all(["a", "b", "c"].map(roleOf))).toEqual(["standby", "leader", "standby"]);
+  });
+
+  it("of an earlier term is rejected", async () => {
+    const { a, b } = await threeGates();
+    await a.open(newTerm(9));
+    await expect(b.takeOver?.(newTerm(5))).rejects.toMatchObject({ code: "Fenced" });
+    expect(await roleOf("a")).toBe("leader");
+  });
+});
+
 describe("the label", () => {
   it("is standby from the start, leader while open, and standby again", async () => {
     const { a } = await threeGates();

@@ -8,7 +8,7 @@
  * not sent (the token on the pod is higher than its own). For this, every pod must have the label with the name of the
  * election before it becomes a candidate: from `prepare`, or from the pod template.
  * Not promised: the same if somebody edits these labels by hand; the leader corrects that at its next renewal. Nor how soon
- * endpoints and proxies follow. After a crash, the pod of the dead leader keeps the label until its successor removes it.
+ * endpoints and proxies follow. After a crash, the pod of the dead leader keeps the label until the next term begins.
  * A takeover costs one list request, and one write per pod of the election.
  */
 import { systemClock } from "@tenure/base";
@@ -84,6 +84,12 @@ class LabelledPods implements GateBackend {
       await this.#write(call, own, "standby", undefined);
     // The result is not used: this only finds out early whether the permission to list exists.
     await this.#list(call, this.#leaders());
+  }
+
+  async takeOver(call: Call, term: GateTerm): Promise<void> {
+    const leaders = await this.#list(call, this.#leaders());
+    const others = leaders.filter(({ metadata }) => metadata.name !== this.#pod);
+    await Promise.all(others.map((pod) => this.#fence(call, pod, term)));
   }
 
   async open(call: Call, term: GateTerm): Promise<void> {

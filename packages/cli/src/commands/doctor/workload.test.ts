@@ -71,6 +71,7 @@ describe("a readiness probe that only the leader passes", () => {
     [exec("true")],
     [httpGet("/readyz")],
     [{ ...httpGet("/readyz"), args: ["run", "--status-ready=always"] }],
+    [{ ...httpGet("/readyz"), args: ["run", "--status-ready=elected"] }],
     [{}],
   ])("not %j", (more) => {
     expect(leaderOnlyReadiness(workload([container(more)]))).toBeUndefined();

@@ -30,6 +30,7 @@ export interface Container {
     readonly exec?: { readonly command?: readonly string[] };
     readonly httpGet?: { readonly path?: string };
   };
+  readonly lifecycle?: { readonly preStop?: object };
 }
 
 export interface PodSpec {
@@ -37,6 +38,7 @@ export interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly serviceAccountName?: string;
   readonly terminationGracePeriodSeconds?: number;
+  readonly shareProcessNamespace?: boolean;
 }
 
 export interface Workload extends Labelled {
@@ -58,8 +60,16 @@ export interface Workload extends Labelled {
   };
 }
 
+export function nameOf({ kind, metadata }: Workload): string {
+  return `${kind} ${metadata.name}`;
+}
+
 export function containersOf({ spec }: Workload): readonly Container[] {
-  return [...(spec.template.spec.initContainers ?? []), ...spec.template.spec.containers];
+  return containersOfPod(spec.template.spec);
+}
+
+export function containersOfPod({ initContainers = [], containers }: PodSpec): readonly Container[] {
+  return [...initContainers, ...containers];
 }
 
 /** The arguments of tenure. Those after a double dash belong to the child. */
@@ -106,9 +116,12 @@ export function candidatesOf(workload: Workload, election: string): readonly Con
 }
 
 export function isRunByTenure(container: Container): boolean {
-  return wordsOf(container)
-    .slice(0, 3)
-    .some((word) => word === "run" || word === "sidecar" || word === "elect");
+  return ["run", "sidecar", "elect"].some((command) => runsCommand(container, command));
+}
+
+/** Whether the container runs this command of tenure, according to its first words. */
+export function runsCommand(container: Container, command: string): boolean {
+  return wordsOf(container).slice(0, 3).includes(command);
 }
 
 /** The identity that all replicas would share, if the manifest sets a fixed one. */

@@ -24,7 +24,8 @@ export function declareElect(program: Command, platform: Platform): void {
       "after",
       `
 It does no work; it only prints who leads, at every change and every 5 seconds.
-Ctrl-C gives up leadership, so that another candidate leads at once. A second Ctrl-C exits without waiting for that.
+Ctrl-C gives up leadership, so that another candidate leads at once, and so does closing the terminal. A second Ctrl-C exits
+without waiting for that.
 
 Try it in three terminals, then press Ctrl-C in the one that leads:
   tenure sandbox                                                     # if you have no cluster

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { createElection, electionProblems, electionWarnings } from "../../candidate/create-election.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
+import { missingRights } from "../../candidate/missing-rights.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
 import { connect } from "../../cluster/connect.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
@@ -36,7 +37,11 @@ async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSign
     identity: election.identity,
     election: name,
   });
-  const stop = logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock);
+  const stop = logLeader(election, log, {
+    every: flags.logLeaderEvery,
+    clock: platform.backgroundClock,
+    missingRights: () => missingRights(flags, connection),
+  });
   try {
     await election.run((term) => onceAborted(term.signal), { signal });
   } finally {

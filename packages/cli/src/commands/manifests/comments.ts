@@ -21,6 +21,7 @@ export function preamble(options: CheckedOptions): string[] {
     ...(options.isOnlyLeaderReady
       ? [
           "No PodDisruptionBudget: only the leader is Ready, and a budget that protects it would block draining its node forever.",
+          `kubectl rollout status never succeeds: it waits until all ${options.replicas} replicas are Ready, but only one ever is. Wait for the leader instead: kubectl wait deployment/${name} -n ${namespace} --for=jsonpath='{.status.readyReplicas}'=1`,
         ]
       : []),
   ];
@@ -72,10 +73,15 @@ const comments: Readonly<Record<string, Comments>> = {
       "create cannot be restricted by resourceNames, because the object has no name when the API server authorizes the request.",
     "rules[1]":
       "Only this lease. The watch selects this one name, which resourceNames allow; nothing needs the verb list.",
-    "rules[2]": ({ traffic }) => {
+    "rules[2]": ({ traffic, admissionPolicy }) => {
       switch (traffic) {
         case "label":
-          return "To label its own pod and to remove the label of a dead leader. Pod names are not known in advance, so this covers all pods of the namespace.";
+          return (
+            "To label its own pod and to remove the label of a dead leader. Pod names are not known in advance, so this covers all pods of the namespace. " +
+            (admissionPolicy
+              ? "The ValidatingAdmissionPolicy below narrows it."
+              : "--admission-policy adds a policy that narrows it.")
+          );
         case "endpointslice":
           return "To read the ports of its Service.";
         case "configmap":
@@ -104,16 +110,27 @@ const comments: Readonly<Record<string, Comments>> = {
       traffic === "label"
         ? "A leader finds the pods of its election by these labels, including pods that have just been created."
         : undefined,
-    "spec.template.spec.terminationGracePeriodSeconds": ({ stopTimeout, gracePeriod, mode }) =>
-      mode === "library"
-        ? `Longer than the application needs to stop (${stopTimeout} s) and to release the lease.`
-        : `${stopTimeout} s for the program to stop, then ${gracePeriod - stopTimeout} s to leave traffic and release the lease.`,
+    "spec.template.spec.automountServiceAccountToken": ({ mode }) =>
+      mode === "sidecar"
+        ? "Only the sidecar gets the token, from the volume below. The application needs no right in the cluster."
+        : undefined,
+    "spec.template.spec.terminationGracePeriodSeconds": ({ stopTimeout, gracePeriod, mode }) => {
+      if (mode === "library")
+        return `Longer than the application needs to stop (${stopTimeout} s) and to release the lease.`;
+      const times = `${stopTimeout} s for the program to stop, then ${gracePeriod - stopTimeout} s to leave traffic and release the lease.`;
+      return mode === "sidecar"
+        ? `${times} The sidecar is stopped only when the application has exited. An application that ignores SIGTERM keeps the lease for all ${gracePeriod} s, and nobody serves: ` +
+            "a program without a handler for SIGTERM ignores it if it is process 1 of its container. Handle SIGTERM, or start the program with an init such as tini."
+        : times;
+    },
     "spec.template.spec.securityContext": securityText,
     "spec.template.spec.topologySpreadConstraints":
       "If the leader's node fails, a standby on the same node fails too.",
     "spec.template.spec.initContainers":
       "A native sidecar (Kubernetes 1.29 or later): it starts before the application and stops after it, so the lease is released only after the application has stopped.",
     "spec.template.spec.volumes[0]": "The only writable directory.",
+    "spec.template.spec.volumes[1]":
+      "What Kubernetes mounts into every container by default. Only the sidecar mounts this one.",
     ...container("spec.template.spec.containers[0]", "run"),
     ...container("spec.template.spec.initContainers[0]", "sidecar"),
   },
@@ -124,6 +141,16 @@ const comments: Readonly<Record<string, Comments>> = {
         : undefined,
     "spec.ports": ({ traffic }) =>
       traffic === "endpointslice" ? "No selector: the leader writes the endpoints." : undefined,
+  },
+  NetworkPolicy: {
+    "spec.ingress": ({ scrapeNamespace, statusPort }) =>
+      `Probes come from the node, whose connections are always allowed. ${scrapeNamespace === undefined ? "No pod" : `Of all pods, only those of namespace ${scrapeNamespace}`} may connect to the status port ${statusPort}.`,
+  },
+  ValidatingAdmissionPolicy: {
+    apiVersion: ({ name }) =>
+      `RBAC can only allow patch on all pods of a namespace. With this policy, the replicas of ${name} may change only their own labels and annotations, only on pods of their election, ` +
+      "and each may name only its own pod as the leader. A replica that was taken over can still name itself the leader. Needs Kubernetes 1.30, and a cluster administrator to apply it.",
+    "spec.variables[0]": "The pod that the API server issued the token of the request to.",
   },
   PodDisruptionBudget: {
     spec: "When nodes are drained, one pod at a time is evicted. Pods that are not Ready may always be evicted.",

@@ -68,6 +68,15 @@ export function declareManifests(program: Command, platform: Platform): void {
       "number or percentage of extra pods in a rolling update (default: 1, or 0 if only the leader is Ready)",
       amount,
     )
+    .option(
+      "--admission-policy",
+      "with --traffic label: add a policy with which replicas may change nothing but their own labels (Kubernetes 1.30; needs a cluster administrator)",
+    )
+    .option("--network-policy", "add a NetworkPolicy that keeps other pods away from the status port")
+    .option(
+      "--scrape-namespace <namespace>",
+      "with --network-policy: let the pods of this namespace, such as Prometheus, read the status port",
+    )
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
     .addHelpText(
       "after",

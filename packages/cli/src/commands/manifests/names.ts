@@ -7,7 +7,8 @@ export interface KubernetesObject {
   readonly kind: string;
   readonly metadata: {
     readonly name: string;
-    readonly namespace: string;
+    /** Absent for an object of the whole cluster. */
+    readonly namespace?: string;
     readonly labels: Readonly<Record<string, string>>;
   };
   readonly [field: string]: unknown;

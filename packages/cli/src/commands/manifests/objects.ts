@@ -2,7 +2,9 @@
  * The manifests as data, in the order in which they are printed and applied. Pure. Tests compare deploy/ (kustomize, Helm)
  * with these objects.
  */
+import { admissionPolicy } from "./admission-policy.ts";
 import { configMapName, type KubernetesObject, leaderLabels, podLabels } from "./names.ts";
+import { networkPolicySpec } from "./network-policy.ts";
 import { type CheckedOptions, checkOptions, type ManifestOptions } from "./options.ts";
 import { podTemplate } from "./pod.ts";
 import { rulesFor } from "./rules.ts";
@@ -32,6 +34,10 @@ export function objectsFor(given: ManifestOptions): KubernetesObject[] {
     ...(options.isOnlyLeaderReady
       ? []
       : [object("policy/v1", "PodDisruptionBudget", { spec: budgetSpec(options) })]),
+    ...(options.networkPolicy
+      ? [object("networking.k8s.io/v1", "NetworkPolicy", { spec: networkPolicySpec(options) })]
+      : []),
+    ...admissionPolicy(options),
   ];
 }
 

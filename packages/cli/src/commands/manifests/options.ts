@@ -45,10 +45,19 @@ export interface ManifestOptions {
   readonly maxUnavailable?: Amount;
   /** @default 1; 0 if only the leader is Ready */
   readonly maxSurge?: Amount;
+  /** With traffic `label`: an admission policy that narrows the right to patch pods. @default false */
+  readonly admissionPolicy?: boolean;
+  /** A NetworkPolicy that keeps other pods away from the status port. @default false */
+  readonly networkPolicy?: boolean;
+  /** With `networkPolicy`: the namespace whose pods may read the status port. @default none */
+  readonly scrapeNamespace?: string;
 }
 
-export interface CheckedOptions extends Required<Omit<ManifestOptions, "port" | "strategy">> {
+type OptionalName = "port" | "strategy" | "scrapeNamespace";
+
+export interface CheckedOptions extends Required<Omit<ManifestOptions, OptionalName>> {
   readonly port: number | undefined;
+  readonly scrapeNamespace: string | undefined;
   readonly strategy: Strategy;
   /** Whether standbys are not Ready. */
   readonly isOnlyLeaderReady: boolean;
@@ -69,6 +78,8 @@ export const manifestDefaults = {
   statusPort: 8081,
   tenureImage: "tenure:0.1.0",
   stopTimeout: supervisorDefaults.stopTimeoutMs / 1_000,
+  admissionPolicy: false,
+  networkPolicy: false,
 } as const;
 
 export function checkOptions(given: ManifestOptions): CheckedOptions {
@@ -84,11 +95,17 @@ export function checkOptions(given: ManifestOptions): CheckedOptions {
     ...options,
     ...amounts,
     port: given.port,
+    scrapeNamespace: given.scrapeNamespace,
     strategy,
     gracePeriod,
     isOnlyLeaderReady,
   };
-  const problems = [...nameProblems(checked), ...numberProblems(checked), ...choiceProblems(checked)];
+  const problems = [
+    ...nameProblems(checked),
+    ...numberProblems(checked),
+    ...choiceProblems(checked),
+    ...policyProblems(checked),
+  ];
   if (problems.length === 0 && isOnlyLeaderReady) problems.push(...rolloutProblems(checked));
   rejectProblems(problems, { cannot: "print manifests" });
   return checked;
@@ -97,9 +114,11 @@ export function checkOptions(given: ManifestOptions): CheckedOptions {
 /** The longest name of a label is 63, and names of other objects append "-leader". */
 const longestName = 56;
 
+/** The name of a namespace, and of most objects. */
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 function nameProblems({ name, namespace, image, tenureImage }: CheckedOptions): Problem[] {
   const problems: Problem[] = [];
-  const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
   if (!label.test(name) || !/^[a-z]/.test(name)) {
     const rule =
       "must begin with a letter, end with a letter or digit, and have at most 63 of a-z, 0-9 and -";
@@ -157,6 +176,26 @@ function choiceProblems({ mode, traffic, command, port }: CheckedOptions): Probl
   else if (mode === "run" && command.length === 0) {
     const fix = "put the command at the end: -- node worker.js";
     problems.push({ field: "--mode run", rule: "requires a command for the leader to run", fix });
+  }
+  return problems;
+}
+
+function policyProblems({
+  traffic,
+  admissionPolicy,
+  networkPolicy,
+  scrapeNamespace,
+}: CheckedOptions): Problem[] {
+  const problems: Problem[] = [];
+  if (admissionPolicy && traffic !== "label") {
+    const fix = "leave it out: only traffic mode label needs the right to patch pods";
+    problems.push({ field: "admissionPolicy", rule: "requires {traffic} label", fix });
+  }
+  if (scrapeNamespace !== undefined && !networkPolicy)
+    problems.push({ field: "scrapeNamespace", rule: "requires {networkPolicy}" });
+  if (scrapeNamespace !== undefined && !label.test(scrapeNamespace)) {
+    const value = quote(scrapeNamespace);
+    problems.push({ field: "scrapeNamespace", rule: "must be the name of a namespace", value });
   }
   return problems;
 }

@@ -12,7 +12,7 @@ export function podTemplate(options: CheckedOptions): object {
     metadata: { labels: templateLabels(options) },
     spec: {
       serviceAccountName: name,
-      automountServiceAccountToken: true,
+      automountServiceAccountToken: mode !== "sidecar",
       terminationGracePeriodSeconds: gracePeriod,
       securityContext: {
         runAsNonRoot: true,
@@ -30,7 +30,7 @@ export function podTemplate(options: CheckedOptions): object {
       ],
       ...(mode === "sidecar" && { initContainers: [sidecarContainer(options)] }),
       containers: [appContainer(options)],
-      volumes: [{ name: "tmp", emptyDir: {} }],
+      volumes: [{ name: "tmp", emptyDir: {} }, ...(mode === "sidecar" ? [tokenVolume] : [])],
     },
   };
 }
@@ -71,7 +71,7 @@ function sidecarContainer(options: CheckedOptions): object {
     ...probes(options),
     resources: { requests: { cpu: "10m", memory: "64Mi" }, limits: { memory: "128Mi" } },
     securityContext,
-    volumeMounts,
+    volumeMounts: [...volumeMounts, tokenMount],
   };
 }
 
@@ -89,6 +89,23 @@ const securityContext = {
 };
 
 const volumeMounts = [{ name: "tmp", mountPath: "/tmp" }];
+
+/** What Kubernetes mounts into every container by default, but only for the containers that mount it. */
+const tokenVolume = {
+  name: "token",
+  projected: {
+    sources: [
+      { serviceAccountToken: { path: "token", expirationSeconds: 3607 } },
+      { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+    ],
+  },
+};
+const tokenMount = {
+  name: "token",
+  mountPath: "/var/run/secrets/kubernetes.io/serviceaccount",
+  readOnly: true,
+};
 
 const statusPort = (options: CheckedOptions) => ({ name: "status", containerPort: options.statusPort });
 

@@ -1,21 +1,26 @@
 /** The flags of `tenure run` about the child. Cheap to load; child-options.ts checks them. */
 import { formatDuration } from "@tenure/base";
-import { supervisorDefaults as defaults, exitActions } from "@tenure/supervisor/options";
+import { supervisorDefaults as defaults, exitActions, unhealthyActions } from "@tenure/supervisor/options";
 import { type Command, Option } from "commander";
 import type { LogFlags } from "../../log/log.ts";
 import type { ConnectionFlags } from "../../settings/connection-options.ts";
 import type { ElectionFlags } from "../../settings/election-options.ts";
 import type { TrafficFlags } from "../../settings/traffic-options.ts";
+import type { HookFlags } from "./hooks.ts";
 
-export interface ChildFlags {
+export interface ChildFlags extends HookFlags {
   ready?: string;
   startTimeout?: string;
   stopTimeout?: string;
+  stopSignal?: string;
+  killMode?: string;
   killMargin?: string;
   podGracePeriod?: string;
   childShutdown?: string;
   childDrain?: string;
   cwd?: string;
+  user?: string;
+  rlimit?: string;
   logPrefix?: string;
   deadlineFolder?: string;
   health?: string;
@@ -26,6 +31,10 @@ export interface ChildFlags {
   onExit?: string;
   maxRestarts?: string;
   restartWindow?: string;
+  once?: string;
+  wait?: string;
+  whenUnhealthy?: string;
+  warm?: boolean;
 }
 
 export type RunFlags = ConnectionFlags &
@@ -42,8 +51,19 @@ const exitHelp: Readonly<Record<(typeof exitActions)[number], string>> = {
   exit: "exit with its exit code",
 };
 
+const unhealthyHelp: Readonly<Record<(typeof unhealthyActions)[number], string>> = {
+  yield: "give up again, for longer each time",
+  lead: "keep leadership, because no replica is healthier",
+};
+
 export function addChildOptions(command: Command): void {
   const groups: Record<string, Option[]> = {
+    "Election:": [
+      new Option(
+        "--wait <duration>",
+        "exit with code 4 if this replica has not become the leader in time (default: wait forever)",
+      ),
+    ],
     "Child:": [
       new Option("--ready <check>", "when the child is ready; see below (default: spawn)"),
       new Option(
@@ -52,7 +72,15 @@ export function addChildOptions(command: Command): void {
       ),
       new Option(
         "--stop-timeout <duration>",
-        `how long the child may take to stop before SIGKILL ${defaultOf(defaults.stopTimeoutMs)}`,
+        `how long the child may take to stop before SIGKILL, which goes to all its descendants too ${defaultOf(defaults.stopTimeoutMs)}`,
+      ),
+      new Option(
+        "--stop-signal <signal>",
+        `signal that asks the child to stop (default: ${defaults.stopSignal})`,
+      ),
+      new Option(
+        "--kill-mode <mode>",
+        `which processes get that signal first: process (the child alone), group (its process group) or tree (all its descendants too); what is left when the child has exited gets it then (default: ${defaults.killMode})`,
       ),
       new Option(
         "--pod-grace-period <duration>",
@@ -70,7 +98,19 @@ export function addChildOptions(command: Command): void {
         "--kill-margin <duration>",
         `how long before the hard deadline of a lost term the child is killed ${defaultOf(defaults.killMarginMs)}`,
       ),
+      new Option(
+        "--warm",
+        "run the child on every replica, and tell it when its term begins and ends; see `Warm standby` below",
+      ),
       new Option("--cwd <directory>", "working directory of the child (default: the current one)"),
+      new Option(
+        "--user <user>",
+        "user and group that the child runs as, if tenure runs as root: NAME, UID, NAME:GROUP or UID:GID (default: those of tenure)",
+      ),
+      new Option(
+        "--rlimit <limit>",
+        "soft limit of open files, as nofile=1024; needs the program prlimit (default: what the process had that started tenure)",
+      ),
       new Option(
         "--deadline-folder <directory>",
         "where to create the file of TENURE_DEADLINE_FILE (default: $TMPDIR, else /tmp)",
@@ -102,10 +142,32 @@ export function addChildOptions(command: Command): void {
         `failed checks in a row that make the child unhealthy (default: ${defaults.healthThreshold})`,
       ),
     ],
+    "Hooks:": [
+      new Option(
+        "--pre-start <command>",
+        "command to run before each start of the child; if it fails, the child counts as not started",
+      ),
+      new Option(
+        "--post-stop <command>",
+        "command to run when the child and its descendants have exited, before the lock is released and within --stop-timeout",
+      ),
+      new Option(
+        "--on-role-change <command>",
+        "command to run when this replica becomes the leader or a follower again; TENURE_ROLE says which. Nothing waits for it",
+      ),
+      new Option(
+        "--hook-timeout <duration>",
+        `a hook that takes longer is killed and has failed ${defaultOf(defaults.hookTimeoutMs)}`,
+      ),
+    ],
     "When the child exits:": [
       new Option(
+        "--once <name>",
+        "run the command to its end on one replica: record on the lock that this name is done, and exit with 0; the others exit with 0 without running it",
+      ),
+      new Option(
         "--on-exit <action>",
-        `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit})`,
+        `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit}; with --once: exit)`,
       ),
       new Option(
         "--max-restarts <number>",
@@ -114,6 +176,12 @@ export function addChildOptions(command: Command): void {
       new Option(
         "--restart-window <duration>",
         `window for --max-restarts ${defaultOf(defaults.restartWindowMs)}`,
+      ),
+      new Option(
+        "--when-unhealthy <action>",
+        `if the child fails again after this replica gave up and was elected again. ${unhealthyActions
+          .map((action) => `${action}: ${unhealthyHelp[action]}`)
+          .join("; ")} (default: ${defaults.whenUnhealthy})`,
       ),
     ],
   };

@@ -5,16 +5,21 @@ import {
   checkHealth,
   checkNesting,
   checkReady,
+  checkStopSignal,
   exitActions,
   type HealthOptions,
-  type OnExit,
+  killModes,
   type SupervisorOptions,
   supervisorDefaults,
   type Timeouts,
+  unhealthyActions,
 } from "@tenure/supervisor";
 import { timingsFrom } from "../../candidate/create-election.ts";
 import type { Platform } from "../../platform.ts";
 import type { ChildFlags, RunFlags } from "./child-flags.ts";
+import { checkFileLimit } from "./file-limit.ts";
+import { hooksFrom } from "./hooks.ts";
+import { type ChildUser, checkUser, readUserFacts } from "./user.ts";
 
 /** The options that come from flags. */
 export type ChildOptions = Omit<SupervisorOptions, "election" | "command">;
@@ -25,16 +30,28 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
   const orZero = durationReader(flags, problems, { mayBeZero: true });
   const stopTimeoutMs = orZero("stopTimeout");
   const killMarginMs = orZero("killMargin");
+  const user = parsed(flags.user, (text) => checkUser(text, readUserFacts(platform.uid())), problems);
+  parsed(flags.rlimit, checkFileLimit, problems);
   const options = {
+    ...given("user", user && { uid: user.uid, gid: user.gid }),
+    ...given("env", user && environmentOf(user)),
     ...given("ready", parsed(flags.ready, checkReady, problems)),
-    ...given("onExit", exitFrom(flags, problems)),
+    ...given(
+      "onExit",
+      choice(flags, "onExit", exitActions, problems) ?? (flags.once === undefined ? undefined : "exit"),
+    ),
+    ...given("whenUnhealthy", choice(flags, "whenUnhealthy", unhealthyActions, problems)),
+    ...given("warm", flags.warm),
     ...given("startTimeoutMs", ms("startTimeout")),
     ...given("stopTimeoutMs", stopTimeoutMs),
+    ...given("stopSignal", parsed(flags.stopSignal, checkStopSignal, problems)),
+    ...given("killMode", choice(flags, "killMode", killModes, problems)),
     ...given("killMarginMs", killMarginMs),
     ...given("cwd", flags.cwd),
     ...given("logPrefix", flags.logPrefix),
     ...given("deadlineFolder", flags.deadlineFolder),
     ...given("health", healthFrom(flags, problems)),
+    ...given("hooks", hooksFrom(flags, problems)),
     ...given("maxRestarts", wholeNumber(flags, "maxRestarts", 0, problems)),
     ...given("restartWindowMs", ms("restartWindow")),
     // The problems of --cooldown are reported with those of the election.
@@ -54,6 +71,11 @@ export function childOptions(flags: RunFlags, platform: Platform, problems: Prob
     }),
   );
   return options;
+}
+
+/** What a login would set. */
+function environmentOf({ name, home }: ChildUser): Record<string, string> {
+  return { ...given("USER", name), ...given("LOGNAME", name), ...given("HOME", home) };
 }
 
 /** The timings of the election, if they are valid. */
@@ -80,11 +102,16 @@ function healthFrom(flags: ChildFlags, problems: Problem[]): HealthOptions | und
   return check && { check, ...options };
 }
 
-function exitFrom({ onExit }: ChildFlags, problems: Problem[]): OnExit | undefined {
-  const action = exitActions.find((each) => each === onExit);
-  if (onExit !== undefined && action === undefined)
-    problems.push(oneOfProblem("onExit", exitActions, onExit));
-  return action;
+function choice<const Value extends string>(
+  flags: ChildFlags,
+  field: TextFlag<ChildFlags>,
+  allowed: readonly Value[],
+  problems: Problem[],
+): Value | undefined {
+  const text = flags[field];
+  const value = allowed.find((each) => each === text);
+  if (text !== undefined && value === undefined) problems.push(oneOfProblem(field, allowed, text));
+  return value;
 }
 
 type TextFlag<Flags> = {

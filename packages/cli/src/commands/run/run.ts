@@ -2,7 +2,7 @@
  * `tenure run`: connects an election, a supervisor and signals. @tenure/supervisor decides what happens to the child, and
  * @tenure/election decides who leads. This file has the command line, the log and the exit code.
  */
-import { systemClock } from "@tenure/base";
+import { describeProblems, parseDuration, readDuration, systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
 import {
@@ -14,8 +14,11 @@ import {
 import { createTraffic, statusSourceOf, trafficProblems } from "../../candidate/create-traffic.ts";
 import { failureOf } from "../../candidate/failure.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
+import { missingRights } from "../../candidate/missing-rights.ts";
 import { isShutdown } from "../../candidate/shutdown.ts";
-import { connect } from "../../cluster/connect.ts";
+import { type Connection, connect } from "../../cluster/connect.ts";
+import type { LockKind } from "../../elections/lock-object.ts";
+import { exitCodes } from "../../errors.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
 import { connectionProblems } from "../../settings/connection-options.ts";
@@ -24,8 +27,12 @@ import { readSettings } from "../../settings/settings.ts";
 import type { RunFlags } from "./child-flags.ts";
 import { type ChildOptions, childOptions } from "./child-options.ts";
 import { checkExecutable } from "./executable.ts";
+import { checkFileLimit, setFileLimit } from "./file-limit.ts";
+import { lostLeaseWarnings } from "./lost-lease-warnings.ts";
+import { newOnce, type Once, onceProblems } from "./once.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
 import { logSupervisor } from "./supervisor-log.ts";
+import { limitWait } from "./wait-limit.ts";
 
 /**
  * After a suspension of the machine the watchdog kills the child, and each renewal compares the clocks too. Checking more
@@ -70,14 +77,21 @@ async function check(typed: readonly string[], declared: Command, platform: Plat
   const command = typed.length > 0 ? typed : (flags.command ?? []);
   problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
   problems.push(...trafficProblems(flags, platform, { hasChild: true }));
+  problems.push(...onceProblems(flags));
   const child = childOptions(flags, platform, problems);
+  if (flags.wait !== undefined) readDuration("wait", flags.wait, problems);
   if (command.length === 0) {
     const fix = "put it at the end, as in `tenure run --lease-lock-name x -- node worker.js`";
     problems.push({ field: "the command to run", rule: "must be given", fix });
   }
   rejectProblems(problems, { nameOf });
+  setFileLimit(flags.rlimit === undefined ? undefined : checkFileLimit(flags.rlimit).value, platform);
   await checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
-  return { flags, command, child, warnings: electionWarnings(flags, nameOf) };
+  const warnings = [
+    ...electionWarnings(flags, nameOf),
+    ...describeProblems(lostLeaseWarnings(flags), nameOf),
+  ];
+  return { flags, command, child, warnings };
 }
 
 async function supervise(
@@ -89,6 +103,11 @@ async function supervise(
   const onWait = (message: string) => log.warn(message, { event: "waiting" });
   const connection = await connect(flags, platform, { signal: signals.shutdown, onWait });
   const name = flags.leaseLockName ?? "";
+  const once = onceFrom(flags, connection, platform, log);
+  if (await isAlreadyDone(once, signals.shutdown)) {
+    connection.client.close();
+    return 0;
+  }
   const onError = (error: Error) => log.warn(error.message, { event: "traffic" });
   const traffic = await createTraffic({
     flags,
@@ -108,10 +127,25 @@ async function supervise(
   });
   const electionName = `${connection.namespace}/${name}`;
   const [program = "", ...args] = command;
-  const supervisor = new Supervisor({ ...child, election, electionName, command: program, args, gates });
+  const supervisor = new Supervisor({
+    ...child,
+    election,
+    electionName,
+    command: program,
+    args,
+    gates,
+    ...(once && { completion: once }),
+  });
+  const waiting = limitWait(supervisor, parseDuration(flags.wait), signals.shutdown, platform.clock);
   const stops = [
-    logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock),
+    logLeader(election, log, {
+      every: flags.logLeaderEvery,
+      clock: platform.backgroundClock,
+      missingRights: () => missingRights(flags, connection),
+      isWorking: () => supervisor.hasProcesses(),
+    }),
     logSupervisor(supervisor, log),
+    traffic.takeOver(election),
     signals.connect(supervisor),
   ];
   const { identity } = election;
@@ -124,15 +158,50 @@ async function supervise(
   log.info(`${identity}: phase ${supervisor.phase}`, { event: "phase", phase: supervisor.phase });
   const server = await traffic.serve(statusSourceOf(election, supervisor));
   try {
-    await traffic.prepare();
-    const { exitCode, killed, message } = await supervisor.run({ signal: signals.shutdown });
+    await traffic.prepare(signals.shutdown);
+    const outcome = await supervisor.run({ signal: waiting.signal });
+    const {
+      killed,
+      message = waiting.isOver() ? `did not become the leader within ${flags.wait}` : undefined,
+    } = outcome;
+    const isIncomplete = waiting.isOver() || (once !== undefined && !once.isDone);
+    const exitCode = outcome.exitCode === 0 && isIncomplete ? exitCodes.Incomplete : outcome.exitCode;
     const facts = { event: "stopped", identity, exitCode, killed };
     if (message === undefined) log.info(`${identity}: left the election`, facts);
     else log.warn(`${identity}: ${message}`, facts);
     return exitCode;
   } finally {
     for (const stop of stops) stop();
+    waiting.dispose();
     await server?.close();
     connection.client.close();
   }
+}
+
+function onceFrom(
+  flags: RunFlags,
+  { client, namespace }: Connection,
+  platform: Platform,
+  log: Log,
+): Once | undefined {
+  const { once: task, leaseLockName: name = "", lock = "lease" } = flags;
+  if (task === undefined) return undefined;
+  const identity = identityFrom(flags, platform) ?? "";
+  const onDone = (by: string, at: string) =>
+    log.info(`${identity}: ${task} is done, by ${by} at ${at}`, { event: "done", identity, task, by, at });
+  return newOnce({
+    task,
+    client,
+    lock: lock as LockKind,
+    namespace,
+    name,
+    identity,
+    clock: platform.clock,
+    onDone,
+  });
+}
+
+/** A replica that starts late need not wait for the lock. If the server does not answer, the election finds out later. */
+async function isAlreadyDone(once: Once | undefined, signal: AbortSignal): Promise<boolean> {
+  return (await once?.isRecorded(signal).catch(() => false)) ?? false;
 }

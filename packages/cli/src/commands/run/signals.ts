@@ -1,10 +1,11 @@
 /**
- * What signals mean to `tenure run`. The first SIGTERM or SIGINT asks it to stop, in every phase. The next one kills the child
- * without waiting any longer. SIGHUP, SIGUSR1 and SIGUSR2 are forwarded to the child.
+ * What signals mean to `tenure run`. The first SIGTERM or SIGINT asks it to stop, in every phase. A later one kills the child
+ * without waiting any longer. SIGUSR1 and SIGUSR2 are forwarded to the child. SIGHUP means that the terminal was closed, if there
+ * is one; without a terminal it is forwarded, because daemons reload their configuration then.
  */
-import { shutdownOn } from "@tenure/base";
 import type { Supervisor } from "@tenure/supervisor";
 import type { Platform } from "../../platform.ts";
+import { candidateShutdown } from "../../signals.ts";
 
 type Receiver = Pick<Supervisor, "forward" | "hurry">;
 
@@ -19,9 +20,14 @@ export interface Signals {
 
 export function listenToSignals(platform: Platform): Signals {
   let supervisor: Receiver | undefined;
-  const shutdown = shutdownOn(platform, () => supervisor?.hurry());
+  const shutdown = candidateShutdown(platform, () => supervisor?.hurry());
+  // nohup redirects all three, and wants the program to outlive the terminal.
+  const hasTerminal = platform.isTerminal || platform.isErrorTerminal || platform.isInputTerminal;
   const cleanups = (["SIGHUP", "SIGUSR1", "SIGUSR2"] as const).map((signal) =>
-    platform.onSignal(signal, () => supervisor?.forward(signal)),
+    platform.onSignal(signal, () => {
+      if (signal === "SIGHUP" && hasTerminal) shutdown.request();
+      else supervisor?.forward(signal);
+    }),
   );
   return {
     shutdown: shutdown.signal,

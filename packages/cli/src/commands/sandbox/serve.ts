@@ -1,5 +1,5 @@
 /** Runs a sandbox until a signal stops it. */
-import { messageOf, type SignalSource } from "@tenure/base";
+import { messageOf } from "@tenure/base";
 import { SandboxError, startSandbox } from "@tenure/sandbox";
 import { CliError } from "../../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
@@ -8,8 +8,9 @@ import type { SandboxFlags } from "./declare.ts";
 
 export async function runSandbox(flags: SandboxFlags, platform: Platform): Promise<void> {
   let received: NodeJS.Signals | undefined;
-  const source: SignalSource = {
-    onSignal: (signal, listener) =>
+  const source = {
+    backgroundClock: platform.backgroundClock,
+    onSignal: (signal: NodeJS.Signals, listener: () => void) =>
       platform.onSignal(signal, () => {
         received ??= signal;
         listener();

@@ -16,6 +16,7 @@ import {
 } from "../../candidate/create-election.ts";
 import { createTraffic, trafficProblems } from "../../candidate/create-traffic.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
+import { missingRights } from "../../candidate/missing-rights.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
 import { connect } from "../../cluster/connect.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
@@ -75,7 +76,7 @@ async function takePart(
   const source: StatusSource = { election, stepDown: () => election.stepDown() };
   const server = await traffic.serve(source);
   try {
-    await traffic.prepare();
+    await traffic.prepare(signal);
     log.info(
       `${identity}: taking part in the election of ${connection.namespace}/${name}; status at ${server?.address}`,
       {
@@ -85,7 +86,11 @@ async function takePart(
         status: server?.address,
       },
     );
-    const stop = logLeader(election, flags.logLeaderEvery, log, platform.backgroundClock);
+    const stop = logLeader(election, log, {
+      every: flags.logLeaderEvery,
+      clock: platform.backgroundClock,
+      missingRights: () => missingRights(flags, connection),
+    });
     const delayMs = parseDuration(flags.handoverDelay) ?? 0;
     const work = async (term: Term, ready: () => Promise<void>) => {
       await ready();

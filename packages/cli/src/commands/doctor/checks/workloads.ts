@@ -10,8 +10,11 @@ import {
   hasIdentity,
   isRunByTenure,
   leaderOnlyReadiness,
+  nameOf,
   type Workload,
 } from "../workload.ts";
+import { checkSidecarStop } from "./sidecar-stop.ts";
+import { checkUnelected } from "./unelected.ts";
 
 /** The defaults of Kubernetes. */
 const defaults = {
@@ -30,27 +33,25 @@ export function checkWorkload(
 ): Report[] {
   return [
     checkRollout(workload, about),
+    ...checkUnelected(workload, election, snapshot, about),
     ...checkGrace(workload, election, about),
+    ...checkSidecarStop(workload, about),
     ...checkNames(workload, election, about),
     ...checkReplicas(workload, snapshot, about),
   ];
-}
-
-function nameOf({ kind, metadata }: Workload): string {
-  return `${kind} ${metadata.name}`;
 }
 
 function checkRollout(workload: Workload, about: string): Report {
   const { replicas = defaults.replicas, strategy } = workload.spec;
   const readiness = leaderOnlyReadiness(workload);
   const name = nameOf(workload);
-  // A StatefulSet stops a pod before it starts the replacement.
-  if (readiness === undefined || workload.kind !== "Deployment" || strategy?.type === "Recreate") {
-    return ok("rollout", `a rollout of ${name} can finish`, about);
-  }
+  const isOk = () => ok("rollout", `a rollout of ${name} can finish`, about);
+  if (readiness === undefined || workload.kind !== "Deployment") return isOk();
   const { maxUnavailable, maxSurge } = { ...defaults, ...strategy?.rollingUpdate };
-  const deadlock = rolloutDeadlock(replicas, { maxUnavailable, maxSurge });
-  if (deadlock === undefined) return ok("rollout", `a rollout of ${name} can finish`, about);
+  const deadlock =
+    strategy?.type === "Recreate" ? undefined : rolloutDeadlock(replicas, { maxUnavailable, maxSurge });
+  if (deadlock === undefined)
+    return replicas > 1 ? endlessWait(workload, replicas, readiness, about) : isOk();
   return finding(
     "rollout",
     `a rollout of ${name} would hang: ${readiness}, ${deadlock}`,
@@ -59,6 +60,21 @@ function checkRollout(workload: Workload, about: string): Report {
       "Service's selector. Or accept a downtime at every rollout:",
       "strategy: {type: Recreate}",
     ].join("\n"),
+    about,
+  );
+}
+
+function endlessWait(
+  { kind, metadata }: Workload,
+  replicas: number,
+  readiness: string,
+  about: string,
+): Report {
+  const wait = `kubectl wait ${kind?.toLowerCase()}/${metadata.name} -n ${metadata.namespace ?? "default"} --for=jsonpath='{.status.readyReplicas}'=1`;
+  return hint(
+    "rollout",
+    `a rollout of ${kind} ${metadata.name} can finish, but kubectl rollout status never succeeds: it waits for ${replicas} Ready replicas, and ${readiness}, so only the leader is Ready`,
+    `wait for the leader instead: ${wait}`,
     about,
   );
 }

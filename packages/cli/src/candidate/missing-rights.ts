@@ -1,0 +1,27 @@
+/** All rights that a candidate lacks, in one sentence. A refused request names only the one that it needed. */
+import type { Connection } from "../cluster/connect.ts";
+import { type LockKind, lockKinds } from "../elections/lock-object.ts";
+import type { ElectionFlags } from "../settings/election-options.ts";
+
+/** Resolves with undefined if nothing is known to be missing, or if the server does not say. */
+export async function missingRights(
+  { lock = "lease", leaseLockName: name = "" }: ElectionFlags,
+  { client, namespace }: Pick<Connection, "client" | "namespace">,
+): Promise<string | undefined> {
+  // Loaded only when access was denied.
+  const { checkRights } = await import("../commands/doctor/checks/rights.ts");
+  const { lockRules } = await import("../commands/doctor/participants.ts");
+  const kinds = lock.split("+").filter((kind): kind is LockKind => kind in lockKinds);
+  const rules = kinds.flatMap((kind) => lockRules(kind, name));
+  try {
+    const { verdict, what, fix } = await checkRights(
+      client,
+      { description: "this replica" },
+      namespace,
+      rules,
+    );
+    return verdict === "finding" ? `${what}; ${fix?.replaceAll(/\n\s*/g, " ")}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
