@@ -14,7 +14,7 @@ const idleMs = 60_000;
 const percentile = (values, part) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))];
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const print = (name, text) => console.log(`${name.padEnd(58)}${text}`);
+const print = (name, text) => console.log(`${name.padEnd(64)}${text}`);
 
 /** Counts the requests of a lock. */
 function counted(lock, counts) {
