@@ -44,12 +44,6 @@ function decodeWith(type: string, value: unknown, sparse: boolean, literals: Lit
 
 const quantityType = "apimachinery.pkg.api.resource.Quantity";
 
-/** The field of a struct, as error messages name it. The items of a list and of a map have the name of their field. */
-interface Field {
-  type: string;
-  path: string;
-}
-
 interface Place {
   unknown: string[];
   path: string;
@@ -67,7 +61,7 @@ function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Pl
       place.unknown.push(path);
       continue;
     }
-    const decoded = decodeValue(property, value[key], { ...place, path }, { type, path });
+    const decoded = decodeValue(property, value[key], { ...place, path }, `${shortName(type)}.${path}`);
     if (decoded === undefined || (isZero(decoded) && !property.pointer && !place.sparse)) continue;
     out[key] = decoded;
   }
@@ -85,14 +79,14 @@ function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Pl
   return out;
 }
 
-function decodeValue(property: Schema, value: unknown, place: Place, field: Field): unknown {
+function decodeValue(property: Schema, value: unknown, place: Place, field: string): unknown {
   if (value === null || value === undefined) return undefined;
   const schema = resolve(property);
   const mismatch = (expected: string) => {
     const isInteger = typeof value === "number" && expected.startsWith("int");
     const what = isInteger ? `number ${place.literals.get(place.path) ?? value}` : goKind(value);
     return new DecodeError(
-      `json: cannot unmarshal ${what} into Go struct field ${shortName(field.type)}.${field.path} of type ${expected}`,
+      `json: cannot unmarshal ${what} into Go struct field ${field} of type ${expected}`,
     );
   };
 
@@ -154,7 +148,7 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: Fiel
   }
 }
 
-function decodeMap(values: Schema, value: JsonObject, place: Place, field: Field): JsonObject | undefined {
+function decodeMap(values: Schema, value: JsonObject, place: Place, field: string): JsonObject | undefined {
   const out: JsonObject = {};
   for (const key of Object.keys(value)) {
     const child = { ...place, path: `${place.path}.${key}` };

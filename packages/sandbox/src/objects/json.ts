@@ -21,29 +21,9 @@ interface ParsedJson {
 }
 
 export function parseJson(text: string): ParsedJson {
-  const simple = parseSimple(text);
-  if (simple !== undefined) return { value: simple, duplicates: [], literals: noLiterals };
   const reader = new Reader(text);
   const value = reader.document();
   return { value, duplicates: reader.duplicates, literals: reader.literals };
-}
-
-const noLiterals: Map<string, string> = new Map();
-
-/**
- * Most clients send what JSON.stringify would write. Such a text has no duplicate fields and no unusual numbers, so the
- * parser of the platform is enough. Undefined if the text is different.
- */
-function parseSimple(text: string): unknown {
-  if (text.length > 2 * maxDepth && text.split(/[[{]/).length > maxDepth) return undefined;
-  // Half of a surrogate pair is written as an escape.
-  if (text.includes("\\u")) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return JSON.stringify(value) === text && !longNumber.test(text) ? (value ?? undefined) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -60,8 +40,6 @@ export function keyPlaces(text: string): Map<string, number> {
 
 /** Integers with more digits may not fit into 64 bits. */
 const maxExactDigits = 15;
-/** Also matches inside strings, which then take the slower way. */
-const longNumber = /[:,[]-?\d{15}|[:,[]-?\d+[.eE]/;
 
 class Reader {
   readonly duplicates: string[] = [];
