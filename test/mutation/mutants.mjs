@@ -5,7 +5,7 @@
 import { expressionOperators } from "./operators.mjs";
 import { constantOf, isProse, parse, unwrap, walk } from "./syntax.mjs";
 
-/** @typedef {{ index: number, kind: string, line: number, original: string, mutated: string, code: string }} Mutant */
+/** @typedef {{ index: number, kind: string, line: number, original: string, mutated: string, runsOnce: boolean }} Mutant */
 
 /** The mutants of a file, without an id of the whole package, in the order of the text. */
 export function findMutants(path, source) {
@@ -51,7 +51,6 @@ function findPlaces(path, source) {
   const places = [];
   const text = (node) => source.slice(node.start, node.end);
   const lineOf = (offset) => source.slice(0, offset).split("\n").length;
-  const lines = source.split("\n");
   let count = 0;
   const add = (node, parents, kind, mutated, write) => {
     if (mutated.length === 0) return;
@@ -62,7 +61,6 @@ function findPlaces(path, source) {
       line,
       original: text(node),
       mutated: replacement,
-      code: lines[line - 1].trim(),
       runsOnce: runsOnce(parents),
     }));
     places.push({ start: node.start, end: node.end, mutants, write });

@@ -1,33 +1,22 @@
-/** Prints the result of a mutation run of one package. */
+/** The result of a mutation run of one package, in words. */
 
 const survived = new Set(["survived", "not reached"]);
 
-export function printReport({ name, chosen, results, seconds, verbose }) {
-  const { mutants, all, excluded, stale } = chosen;
-  const survivors = mutants.filter(({ id }) => survived.has(results.get(id).status));
-  for (const mutant of mutants) {
-    const result = results.get(mutant.id);
-    if (survived.has(result.status)) console.log(describe(mutant, result.status));
-    else if (verbose)
-      console.log(
-        describe(
-          mutant,
-          `${result.status} in ${result.ms ?? "?"} ms by ${result.killedBy?.file}: ${result.killedBy?.test}: ${result.killedBy?.error}`,
-        ),
-      );
-  }
-  for (const entry of stale)
-    console.log(`equivalents.mjs: no mutant matches ${entry.path}: ${entry.original}`);
-  const rate = mutants.length === 0 ? 100 : 100 * (1 - survivors.length / mutants.length);
-  const timedOut = mutants.filter(({ id }) => results.get(id).status === "timed out").length;
-  console.log(
-    `${name}: ${rate.toFixed(1)} % of ${mutants.length} mutants killed (${survivors.length} survived, ${timedOut} timed out; ` +
-      `${all.length} in all, ${excluded.length} excluded as equivalent) in ${seconds.toFixed(0)} s`,
-  );
-  return { rate: stale.length > 0 ? 0 : rate };
+/** The survivors, and the other mutants too if `verbose`, and a line that sums up. `rate` is the share of killed mutants in %. */
+export function reportOf({ name, chosen, results, seconds, verbose }) {
+  const { mutants, all } = chosen;
+  const count = (status) => mutants.filter(({ id }) => results.get(id).status === status).length;
+  const isKilled = ({ id }) => !survived.has(results.get(id).status);
+  const listed = mutants.filter((mutant) => verbose || !isKilled(mutant));
+  const rate = mutants.length === 0 ? 100 : (100 * mutants.filter(isKilled).length) / mutants.length;
+  const summary =
+    `${name}: ${rate.toFixed(1)} % of ${mutants.length} mutants killed (${count("survived")} survived, ` +
+    `${count("not reached")} not reached, ${count("timed out")} timed out; the package has ${all.length}) in ${seconds.toFixed(0)} s`;
+  return { rate, lines: [...listed.map((mutant) => describe(mutant, results.get(mutant.id))), summary] };
 }
 
-function describe({ id, path, line, original, mutated }, status) {
+function describe({ id, path, line, original, mutated }, { status, killedBy }) {
   const short = (text) => text.replace(/\s+/g, " ").slice(0, 160);
-  return `${path}:${line} #${id} ${status}\n  - ${short(original)}\n  + ${short(mutated)}`;
+  const by = killedBy ? ` by ${killedBy.file}: ${killedBy.test}` : "";
+  return `${path}:${line} #${id} ${status}${by}\n  - ${short(original)}\n  + ${short(mutated)}`;
 }

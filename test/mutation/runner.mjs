@@ -72,10 +72,12 @@ class FileRunner extends TestRunner {
 
 const nameOf = (test) => getNames(test).slice(1).join(" > ");
 
+const tooLong = "the mutant takes too long";
+
 function within(ms, promise) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the mutant takes too long")), ms);
+    timer = setTimeout(() => reject(new Error(tooLong)), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -112,7 +114,7 @@ export default class MutationRunner extends TestRunner {
       const killedBy = await this.killerOf(id, tests, plan);
       report({
         id,
-        status: killedBy ? "killed" : "survived",
+        status: killedBy ? (killedBy.error === tooLong ? "timed out" : "killed") : "survived",
         killedBy,
         ms: Math.round(performance.now() - startedAt),
       });

@@ -2,7 +2,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { equivalents } from "./equivalents.mjs";
 import { findMutants } from "./mutants.mjs";
 
 export const root = new URL("../..", import.meta.url).pathname;
@@ -17,16 +16,9 @@ const tracked = (...paths) =>
 
 const isTest = (path) => path.endsWith(".test.ts");
 
-/** The packages whose tests run a package in memory, quickly. */
-const testedBy = {
-  core: ["core", "election"],
-  election: ["election"],
-  kube: ["kube"],
-};
-
+/** Only the package's own tests count: a bug gets its test in the earliest layer. They also tell best what is wrong. */
 export function testFilesFor(name) {
-  const packages = testedBy[name] ?? [name];
-  return tracked(...packages.map((other) => `packages/${other}/src`)).filter(isTest);
+  return tracked(`packages/${name}/src`).filter(isTest);
 }
 
 /** Every mutant of the package with a number, and the ones to try. */
@@ -39,24 +31,9 @@ export function chooseMutants(name, options) {
       findMutants(path, readFileSync(join(root, path), "utf8")).map((mutant) => ({ path, ...mutant })),
     )
     .map((mutant, id) => ({ id, ...mutant }));
-  const excluded = all.filter((mutant) => equivalents.some((entry) => matches(entry, mutant)));
-  const stale = equivalents.filter(
-    (entry) => entry.path.startsWith(`packages/${name}/`) && !all.some((mutant) => matches(entry, mutant)),
-  );
-  const counted = all
-    .filter((mutant) => !excluded.includes(mutant))
-    .filter((mutant) => isWanted(mutant, options));
-  const chosen = options.sample ? sample(counted, Number(options.sample), Number(options.seed)) : counted;
-  return { all, excluded, stale, mutants: chosen };
-}
-
-function matches(entry, mutant) {
-  return (
-    entry.path === mutant.path &&
-    entry.code === mutant.code &&
-    entry.original === mutant.original &&
-    entry.mutated.includes(mutant.mutated)
-  );
+  const wanted = all.filter((mutant) => isWanted(mutant, options));
+  const chosen = options.sample ? sample(wanted, Number(options.sample), Number(options.seed)) : wanted;
+  return { all, mutants: chosen };
 }
 
 function isWanted(mutant, { file, line, id }) {

@@ -8,10 +8,11 @@ import { builtFiles, copyPackages } from "./copy-packages.ts";
 import { type ExecutedLines, linesOfCode } from "./coverage.ts";
 import type { Width } from "./plan.ts";
 import { add, emptySummary, type Summary } from "./summary.ts";
+import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 import { checks } from "./violation.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow] [--coverage] [--bug NAME] [--all-bugs]
+const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --supervised] [--coverage] [--bug NAME] [--all-bugs]
 
 Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
 only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
@@ -24,6 +25,7 @@ candidate, which is faster.
   --from S     the first seed (default 1); \`--from S --seeds 1\` replays one history
   --wide       run everything that ships in every seed
   --narrow     run only the candidate in every seed
+  --supervised every candidate runs a child under the machine of the supervisor, with a watchdog that may hang or die
   --coverage   print the share of the lines of core, election and kube that the histories execute; implies --wide
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
   --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds, and if each check is the only one
@@ -36,7 +38,13 @@ ${Object.entries(bugs)
 `;
 
 /** A history of everything that ships takes longer. */
-const seedsPerMessage: Readonly<Record<Width, number>> = { narrow: 25, mixed: 20, wide: 5, migrating: 5 };
+const seedsPerMessage: Readonly<Record<Width, number>> = {
+  narrow: 25,
+  mixed: 20,
+  wide: 5,
+  migrating: 5,
+  supervised: 25,
+};
 
 interface Run {
   readonly from: number;
@@ -157,6 +165,7 @@ function options() {
         from: { type: "string" },
         wide: { type: "boolean", default: false },
         narrow: { type: "boolean", default: false },
+        supervised: { type: "boolean", default: false },
         coverage: { type: "boolean", default: false },
         bug: { type: "string" },
         "all-bugs": { type: "boolean", default: false },
@@ -216,7 +225,7 @@ function widthOf(bug: string): Width {
 }
 
 async function main(): Promise<number> {
-  const { seeds, from, bug, wide, narrow, coverage, "all-bugs": allBugs, help } = options();
+  const { seeds, from, bug, wide, narrow, supervised, coverage, "all-bugs": allBugs, help } = options();
   if (help) {
     console.log(usage);
     return 0;
@@ -224,12 +233,13 @@ async function main(): Promise<number> {
   const seedCount = wholeNumber(seeds, "--seeds", allBugs || bug ? 10_000 : 1_000, 1);
   const first = wholeNumber(from, "--from", 1, 0);
   if (wide && narrow) fail("--wide and --narrow exclude each other");
-  if (bug !== undefined && !Object.hasOwn(bugs, bug))
-    fail(`--bug must be one of ${Object.keys(bugs).join(", ")}, but is ${bug}`);
+  const known = supervised ? bugsInSupervisor : bugs;
+  if (bug !== undefined && !Object.hasOwn(known, bug))
+    fail(`--bug must be one of ${Object.keys(known).join(", ")}, but is ${bug}`);
   if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
   const ofBug = bug === undefined ? "mixed" : widthOf(bug);
-  const width = wide || coverage ? "wide" : narrow ? "narrow" : ofBug;
+  const width = wide || coverage ? "wide" : narrow ? "narrow" : supervised ? "supervised" : ofBug;
   const run = { from: first, seeds: seedCount, bug, width, coverage, shrinks: true, threads } as const;
   const summary = await runSeeds(run);
   report(summary, (performance.now() - startedMs) / 1_000, run);

@@ -103,6 +103,8 @@ export interface Plan {
   readonly seed: number;
   /** Run everything that ships, over simulated HTTP. undefined: run only the candidate, which is faster. */
   readonly lock: LockPlan | undefined;
+  /** Every tenure candidate runs a child under a supervisor. */
+  readonly isSupervised?: boolean;
   readonly waitWhenAbsent: boolean;
   readonly failWhenDenied: boolean;
   readonly processes: readonly ProcessPlan[];
@@ -119,11 +121,14 @@ const timingChoices: readonly PlannedTimings[] = [
   { leaseDuration: "15s", renewDeadline: "2s", retryPeriod: "1s" },
 ];
 
-/** Which seeds run everything that ships: all, all and with a migration, none, or the fourth part of them. */
-export type Width = "wide" | "migrating" | "narrow" | "mixed";
+/**
+ * Which seeds run everything that ships: all, all and with a migration, none, or the fourth part of them. "supervised": none, but
+ * every tenure candidate runs a child under a supervisor.
+ */
+export type Width = "wide" | "migrating" | "narrow" | "mixed" | "supervised";
 
 function isWide(seed: number, width: Width): boolean {
-  return width === "mixed" ? seed % 4 === 0 : width !== "narrow";
+  return width === "mixed" ? seed % 4 === 0 : width === "wide" || width === "migrating";
 }
 
 export function drawPlan(seed: number, width: Width = "narrow"): Plan {
@@ -174,7 +179,8 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs, width) : undefined;
   if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
   faults.sort((a, b) => a.atMs - b.atMs);
-  return { seed, lock, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
+  const isSupervised = width === "supervised";
+  return { seed, lock, isSupervised, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }
 
 function drawLock(random: Random, calmAfterMs: number, leaseMs: number, width: Width): LockPlan {

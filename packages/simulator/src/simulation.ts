@@ -16,6 +16,7 @@ import { Random } from "./random.ts";
 import { Rollout, type Stage } from "./rollout.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Server, Store, type StoredLock } from "./server.ts";
+import { SupervisedProcess } from "./supervisor/supervised-process.ts";
 import { TenureProcess } from "./tenure-process.ts";
 import { type Trace, TracedChecker } from "./trace/trace.ts";
 import type { Violation } from "./violation.ts";
@@ -175,7 +176,7 @@ class Simulation implements World {
     return [...this.#stages].filter(([process]) => !process.machine.isDead).map(([, stage]) => stage);
   }
 
-  #newTenureProcess(id: string, identity: string, timings: Timings, machine: Machine): TenureProcess {
+  #newTenureProcess(id: string, identity: string, timings: Timings, machine: Machine): CandidateProcess {
     const { waitWhenAbsent, failWhenDenied } = this.#plan;
     const config: Config = {
       identity,
@@ -187,6 +188,7 @@ class Simulation implements World {
       drainTimeoutMs: 15_000,
     };
     const parts = { id, machine, scheduler: this.scheduler, checker: this.checker };
+    if (this.#plan.isSupervised) return new SupervisedProcess(config, parts);
     return new TenureProcess(config, parts, this.#trace);
   }
 

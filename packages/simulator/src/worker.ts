@@ -15,7 +15,7 @@ const executedLines = coverage ? await startCoverage() : undefined;
 // Import after coverage has started, because it only counts modules that are loaded later.
 const { simulateSeeds } = await import("./summary.ts");
 const { loadModules } = await import("./load-modules.ts");
-if (width !== "narrow") await loadModules();
+if (width !== "narrow" && width !== "supervised") await loadModules();
 
 parentPort?.on("message", async ({ from, count }: { from: number; count: number }) => {
   const summary = await simulateSeeds(from, count, { width, shrinks });

@@ -67,7 +67,7 @@ export function describeProblem(problem: ReportedProblem): SupervisorError {
     case "gates-slow":
       return new SupervisorError(
         "GatesSlow",
-        `The gates did not close within ${Math.round(problem.waitedMs)} ms; the lease is released without waiting for them any longer.`,
+        `The gates did not close within ${Math.round(problem.waitedMs)} ms; the term ends without waiting for them any longer.`,
       );
     case "hook-failed":
       if (problem.hook === "recordCompletion") {

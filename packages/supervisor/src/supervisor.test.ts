@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Supervisor } from "./supervisor.ts";
 
 import { mentioning, uniqueSeconds, until } from "./testing/processes.ts";
-import { endRigs, newLeader, newRig, type Rig } from "./testing/rig.ts";
+import { endRigs, newLeader, newRig } from "./testing/rig.ts";
 
 afterEach(endRigs);
 
@@ -31,16 +31,6 @@ describe("a term", () => {
     expect(children.map(({ type }) => type)).toEqual(["started", "ready", "stopping", "exited", "stopped"]);
     shutdown.abort();
     expect(await outcome).toEqual({ exitCode: 0, killed: false });
-  });
-
-  it("can follow another term", async () => {
-    const rig = await newLeader(`echo token $TENURE_TOKEN; ${forever}`);
-    rig.supervisor.stepDown();
-    await until(() => rig.election.log.includes("released"));
-    rig.election.win();
-    await rig.ready(2);
-    await until(() => rig.text().includes("token 2"));
-    expect(rig.phases.slice(-2)).toEqual(["pre-leader", "leader"]);
   });
 
   it("that has not begun does not delay the end of the run", async () => {
@@ -124,14 +114,6 @@ describe("a term that ends on purpose", () => {
     expect(await rig.outcome).toMatchObject({ exitCode: 1, killed: true });
   });
 
-  it("does not count a child that was killed in an earlier term", async () => {
-    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, stopTimeoutMs: 100 });
-    rig.election.stepDown();
-    await until(() => rig.election.log.includes("released"));
-    rig.shutdown.abort();
-    expect(await rig.outcome).toEqual({ exitCode: 0, killed: false });
-  });
-
   it("stops a child that is not ready yet", async () => {
     const name = uniqueSeconds();
     const rig = newRig(`sleep ${name}`, { ready: { kind: "ipc" } });
@@ -145,25 +127,6 @@ describe("a term that ends on purpose", () => {
 });
 
 describe("a term that ends by loss", () => {
-  /** The remaining time of the term when the child has stopped. */
-  function remainingAtStop({ supervisor, election }: Rig): Promise<number> {
-    const { term } = election;
-    return new Promise((resolve) => {
-      supervisor.on("child", ({ type }) => type === "stopped" && resolve(term?.remainingMs() ?? 0));
-    });
-  }
-
-  it("gives the child the remaining time less the kill margin, and does not release the lease", async () => {
-    const rig = await newLeader(stubborn, { ready: { kind: "log", pattern: /up/ }, killMarginMs: 10_000 });
-    const remaining = remainingAtStop(rig);
-    rig.election.lose(10_500);
-    expect(await remaining).toBeGreaterThan(0);
-    expect(await remaining).toBeLessThan(10_025);
-    await until(() => rig.election.log.length > 0);
-    expect(rig.election.log).toEqual(["not released"]);
-    expect(rig.phases).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
-  });
-
   it("does not kill a child that stops in time", async () => {
     const rig = await newLeader(`trap 'echo finished; exit 0' TERM; echo up; ${forever}`, {
       ready: { kind: "log", pattern: /up/ },
@@ -183,43 +146,12 @@ describe("a term that ends by loss", () => {
     expect(rig.children.at(-1)).toMatchObject({ type: "stopped", killed: true });
   });
 
-  it("shortens the stop of a child that was stopping on purpose", async () => {
-    const rig = await newLeader(stubborn, {
-      ready: { kind: "log", pattern: /up/ },
-      stopTimeoutMs: 600_000,
-      killMarginMs: 10_000,
-    });
-    const remaining = remainingAtStop(rig);
-    rig.election.stepDown();
-    await until(() => rig.supervisor.status().child.state === "stopping");
-    rig.election.lose(10_500);
-    expect(await remaining).toBeGreaterThan(0);
-  });
-
-  it("starts no child if it is lost before the start", async () => {
-    const rig = newRig(forever);
-    await until(() => rig.supervisor.status().watchdog.running);
-    rig.election.win();
-    rig.election.expire();
-    await until(() => rig.election.log.length > 0);
-    expect(rig.children).toEqual([]);
-  });
-
   it("starts no child if the term ran out while this process was frozen", async () => {
     const rig = newRig(forever);
     await until(() => rig.supervisor.status().watchdog.running);
     rig.election.win({ lastsMs: 0 });
     await until(() => rig.election.log.length > 0);
     expect(rig.children).toEqual([]);
-  });
-
-  it("starts no child if it is lost during the pause before a restart", async () => {
-    const rig = await newLeader("exit 1");
-    await until(() => rig.children.some((event) => event.type === "restarting" && event.delayMs > 0));
-    const starts = rig.children.filter(({ type }) => type === "started").length;
-    rig.election.lose(1_000);
-    await until(() => rig.phases.at(-1) === "follower");
-    expect(rig.children.filter(({ type }) => type === "started")).toHaveLength(starts);
   });
 });
 
@@ -247,45 +179,6 @@ describe("gates", () => {
     rig.shutdown.abort();
     await rig.outcome;
     expect(log).toEqual(["open", "renewed", "stopped", "close", "released", "run over"]);
-  });
-
-  it("close at once at a loss, before the child has exited", async () => {
-    const log: string[] = [];
-    const rig = await newLeader(stubborn, {
-      ready: { kind: "log", pattern: /up/ },
-      gates: [newGate(log)],
-    });
-    rig.supervisor.on("child", ({ type }) => void (type === "stopped" && log.push("stopped")));
-    await until(() => log.length === 1);
-    rig.election.lose(900);
-    await rig.stopped();
-    expect(log).toEqual(["open", "close", "stopped"]);
-  });
-
-  it("make the replica give up leadership if they cannot be opened", async () => {
-    const rig = await newLeader(forever, {
-      gates: [{ ...newGate([]), open: async () => Promise.reject(new Error("forbidden")) }],
-      cooldownMs: 4_000,
-    });
-    await rig.stopped();
-    expect(rig.children).toContainEqual({
-      type: "gave-up",
-      cooldownMs: 4_000,
-      why: "Cannot open the gate label: forbidden",
-    });
-    await until(() => rig.phases.at(-1) === "follower");
-  });
-
-  it("close when a child crashes, and open for the next child", async () => {
-    const log: string[] = [];
-    const rig = await newLeader(forever, {
-      gates: [newGate(log)],
-    });
-    // The child has no handler for this signal, and dies.
-    rig.supervisor.forward("SIGHUP");
-    await rig.ready(2);
-    await until(() => log.length === 3);
-    expect(log).toEqual(["open", "close", "open"]);
   });
 });
 

@@ -1,4 +1,5 @@
 /** How each kind of lock stores that a candidate has accepted a transfer. */
+import { KubeError } from "@tenure/kube";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
 import { FakeApi } from "../testing/fake-api.ts";
@@ -86,5 +87,24 @@ describe("with the two objects of a migration", () => {
     newRequests();
     expect(await lock.acceptTransfer(before, signal)).toEqual({ kind: "conflict" });
     expect(newRequests()).toEqual([]);
+  });
+
+  it("reports why the order could not be accepted", async () => {
+    const { api, lock } = open(recordOf("c"), recordOf("c"));
+    annotate(api, toPath);
+    const before = await view(lock);
+    api.fail = () => new KubeError("Forbidden", "not allowed");
+    expect(await lock.acceptTransfer(before, signal)).toMatchObject({
+      kind: "failed",
+      failure: { kind: "denied", message: "not allowed" },
+    });
+  });
+
+  it("conflicts if the object is gone, so that the candidate reads both", async () => {
+    const { api, lock } = open(recordOf("c"), recordOf("c"));
+    annotate(api, toPath);
+    const before = await view(lock);
+    api.delete(toPath);
+    expect(await lock.acceptTransfer(before, signal)).toEqual({ kind: "conflict" });
   });
 });

@@ -47,12 +47,12 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
   },
   "silent-watchdog-kept": {
     about: "a watchdog that does not answer is never replaced",
-    edits: [machine("agenda", "watchdog.asked > watchdog.answered", "false")],
+    edits: [machine("agenda", "watchdog.askedMs + silenceMs(state)", "Infinity")],
   },
   "unguarded-child-kept": {
     about: "a child without a watchdog runs on",
     edits: [
-      machine("agenda", 'add("give-up-unguarded", watchdog.unguardedAtMs);', ""),
+      machine("agenda", '"give-up-unguarded", watchdog.unguardedAtMs', '"give-up-unguarded", Infinity'),
       machine("queries", "askedMs + config.stopTimeoutMs, unguardedMs", "askedMs + config.stopTimeoutMs"),
     ],
   },
@@ -68,11 +68,7 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
     about: "the work counts as stopped although the gates are open",
     edits: [
       machine("settle", "if (gates.isOpen || gates.closing)\n        return;", ""),
-      machine(
-        "settle",
-        "    moveGates(ctx);\n    finishTerm(ctx);",
-        "    finishTerm(ctx);\n    moveGates(ctx);",
-      ),
+      machine("settle", "    moveGates(ctx);\n    finishTerm(ctx);", "    finishTerm(ctx);"),
     ],
   },
   "hook-outlives-term": {
@@ -84,9 +80,7 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
   },
   "warm-child-not-killed": {
     about: "a warm child that does not confirm the end of its work is left alone",
-    edits: [
-      machine("queries", '(duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY)', "Infinity"),
-    ],
+    edits: [machine("queries", 'duty.name === "quiesces" ? duty.sinceMs :', "")],
   },
   "warm-child-trusted": {
     about: "a warm child counts as quiet as soon as it is told",
@@ -94,15 +88,14 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
       machine("transitions", 'duty: { name: "quiesces", sinceMs: ctx.at.monoMs }', 'duty: { name: "waits" }'),
     ],
   },
-  "restart-after-terminate": {
-    about: "a child that crashes while the run ends is restarted",
+  "start-while-terminating": {
+    about: "a run that ends does not end its term, and starts its child again",
     edits: [
       machine(
-        "transitions",
-        'if (state.run === "terminating")\n        return;\n    const { term }',
-        "const { term }",
+        "queries",
+        'state.term.ending === undefined && state.run === "running"',
+        "state.term.ending === undefined",
       ),
-      machine("queries", '&& state.run === "running"', ""),
       machine("transitions", 'endTerm(ctx, "on-purpose");\n    if (state.child.name', "if (state.child.name"),
     ],
   },

@@ -43,7 +43,8 @@ export function isWorking(child: Child): boolean {
 export function killDueMs(config: Config, state: State, child: RunningChild, at: Instant): number {
   const { term } = state;
   const { stop, duty } = child;
-  const askedMs = stop?.sinceMs ?? (duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY);
+  const quietMs = duty.name === "quiesces" ? duty.sinceMs : Number.POSITIVE_INFINITY;
+  const askedMs = Math.min(stop?.sinceMs ?? Number.POSITIVE_INFINITY, quietMs);
   // However long it may take to stop, it does not run without a watchdog for longer than a lease.
   const unguardedMs = state.watchdog.unguardedAtMs + heartbeatMs(state);
   const stopMs = Math.min(askedMs + config.stopTimeoutMs, unguardedMs);
@@ -61,9 +62,8 @@ export function hookDueMs(config: Config, state: State, at: Instant): number {
   const isStartWanted = isServed(state) || (config.warm && state.run === "running");
   if (hook.name === "preStart") return isStartWanted ? hook.endAtMs : at.monoMs;
   if (!term?.ending) return hook.endAtMs;
-  const endMs =
-    term.ending.kind === "lost" ? outOfTimeMs(config, term, at) : term.ending.sinceMs + config.stopTimeoutMs;
-  return Math.min(hook.endAtMs, endMs);
+  const endMs = Math.min(hook.endAtMs, term.ending.sinceMs + config.stopTimeoutMs);
+  return term.ending.kind === "lost" ? Math.min(endMs, outOfTimeMs(config, term, at)) : endMs;
 }
 
 /** Clients may reach the child: it is ready and works for a valid term. It still does while it stops on purpose. */

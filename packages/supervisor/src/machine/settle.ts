@@ -16,12 +16,13 @@ import { newId, noHealth, prepareChild, reportPhase, type StepContext } from "./
 import type { HookName, RunningChild } from "./types.ts";
 
 export function settle(ctx: StepContext): void {
-  startChild(ctx);
-  beginDuty(ctx);
   stopChild(ctx);
   stopHook(ctx);
   moveGates(ctx);
   finishTerm(ctx);
+  startChild(ctx);
+  beginDuty(ctx);
+  moveGates(ctx);
   reportPhase(ctx);
   changeRole(ctx);
 }
@@ -29,7 +30,8 @@ export function settle(ctx: StepContext): void {
 /** The only place that starts a child: for a term that is served, or at any time if it is warm; and only under a watchdog (G3). */
 function startChild(ctx: StepContext): void {
   const { state, config, at } = ctx;
-  const isWanted = isServed(state) || (config.warm && state.run === "running");
+  // While a term ends, the watchdog still enforces its deadline, and would kill a warm child that is started.
+  const isWanted = isServed(state) || (config.warm && state.run === "running" && !state.term?.ending);
   if (isWanted && state.child.name === "none" && !state.hook) prepareChild(ctx);
   const { child, term } = state;
   if (child.name !== "preparing" || !child.isPrepared || !isGuarded(state) || !isWanted) return;

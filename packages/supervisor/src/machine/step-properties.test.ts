@@ -6,7 +6,7 @@ import { action } from "../testing/actions.ts";
 import type { Config } from "./types.ts";
 
 const seed = Number(process.env.TENURE_PROPERTY_SEED ?? 20_260_801);
-const runs = Number(process.env.TENURE_PROPERTY_RUNS ?? 1_500);
+const runs = Number(process.env.TENURE_PROPERTY_RUNS ?? 1_000);
 
 const health = { check: "http://child", periodMs: 5_000, timeoutMs: 1_000, initialDelayMs: 0, threshold: 2 };
 const configs = fc.record<Partial<Config>>({

@@ -75,7 +75,9 @@ export class Play {
         if (rules.isTermOpen && !this.#isLost && this.#leftMs > 0) world.renew(termMs);
         return;
       case "end-term":
-        if (rules.isTermOpen) world.send({ type: "term-ending" });
+        if (!rules.isTermOpen) return;
+        rules.ending();
+        world.send({ type: "term-ending" });
         return;
       case "lose":
         if (!rules.isTermOpen) return;

@@ -17,20 +17,28 @@ export class Rules {
   #readyPid = 0;
   #termMs = 0;
   #unguardedSinceMs: number | undefined;
+  /** Since when the term ends on purpose. */
+  #endingSinceMs: number | undefined;
 
   constructor(world: World) {
     this.#world = world;
     world.onEffect = (effect) => this.#onEffect(effect);
     world.onWatchdogKill = () => {
-      if (!world.isFrozen) this.#forbid("the watchdog has to kill, although the supervisor runs");
+      if (!world.isFrozen && world.process?.works)
+        this.#forbid("the watchdog has to kill, although the supervisor runs");
     };
     world.onChange = () => this.check();
   }
 
   won(lastsMs: number): void {
+    this.#endingSinceMs = undefined;
     this.#isTermOpen = true;
     this.#isTermLost = false;
     this.#termMs = lastsMs;
+  }
+
+  ending(): void {
+    if (this.#isTermOpen) this.#endingSinceMs ??= this.#world.monoMs;
   }
 
   lost(): void {
@@ -42,6 +50,7 @@ export class Rules {
   }
 
   terminated(): void {
+    this.ending();
     this.#isTerminated = true;
   }
 
@@ -58,12 +67,20 @@ export class Rules {
     other.#readyPid = this.#readyPid;
     other.#termMs = this.#termMs;
     other.#unguardedSinceMs = this.#unguardedSinceMs;
+    other.#endingSinceMs = this.#endingSinceMs;
     return other;
   }
 
   /** All that later checks depend on. */
   facts(): readonly unknown[] {
-    return [this.#isTermOpen, this.#isTermLost, this.#isTerminated, this.#readyPid, this.#unguardedSinceMs];
+    return [
+      this.#isTermOpen,
+      this.#isTermLost,
+      this.#isTerminated,
+      this.#readyPid,
+      this.#unguardedSinceMs,
+      this.#endingSinceMs,
+    ];
   }
 
   /** Looks at the world. Nobody enforces anything while the supervisor is frozen or dead and the watchdog is missing too. */
@@ -72,6 +89,7 @@ export class Rules {
     const isRunning = !isFrozen && !isDead;
     const isGuarded = this.#world.watchdog !== undefined && !this.#world.held.has("watchdog");
     this.#checkGuard(isRunning, isGuarded);
+    if (isRunning) this.#checkEnd();
     if (!isRunning && !isGuarded) return;
     if (process?.works && this.#leftMs() < 0)
       this.#forbid("a process works when only the kill margin is left");
@@ -79,6 +97,14 @@ export class Rules {
     if (process && isDead) this.#forbid("a process outlives the supervisor");
     if (isRunning && areGatesOpen && !process?.works) this.#forbid("the gates are open, but nothing works");
     if (isRunning && areGatesOpen && this.#isTermLost) this.#forbid("the gates are open after the loss");
+  }
+
+  /** What is printed as the grace period of a pod is a second longer than the time to stop. */
+  #checkEnd(): void {
+    const { monoMs, config } = this.#world;
+    if (!this.#isTermOpen || this.#endingSinceMs === undefined) return;
+    if (monoMs > this.#endingSinceMs + config.stopTimeoutMs + 500)
+      this.#forbid("the end of the term takes too long");
   }
 
   #checkGuard(isRunning: boolean, isGuarded: boolean): void {

@@ -40,6 +40,7 @@ interface WorldProcess {
 interface WorldWatchdog {
   /** When it kills, by each clock. */
   deadline: Instant | undefined;
+  hasListened: boolean;
 }
 
 export class World {
@@ -248,8 +249,8 @@ export class World {
   #kill(by: "supervisor" | "watchdog"): void {
     const exit = { code: undefined, signal: "SIGKILL" };
     const pids = [this.process?.pid ?? 0];
-    this.process = undefined;
     if (by === "watchdog") this.onWatchdogKill();
+    this.process = undefined;
     if (by === "supervisor") this.send({ type: "child-killing" });
     else this.send({ type: "watchdog-killed", pids, sinceMs: this.monoMs });
     this.send({ type: "child-exited", exit });
@@ -311,9 +312,9 @@ export class World {
         this.#startWatchdog();
         return;
       case "kill-watchdog":
-        // Whatever held the last one back does not hold back the next one.
+        // What held back a watchdog that listened before does not hold back the next one.
+        if (this.watchdog?.hasListened) this.held.delete("watchdog");
         this.watchdog = undefined;
-        this.held.delete("watchdog");
         return;
       case "ask-watchdog":
         this.#lastQuestion = effect.question;
@@ -330,11 +331,13 @@ export class World {
       monoMs: term.deadline.monoMs - killMarginMs,
       wallMs: term.deadline.wallMs - killMarginMs,
     };
-    this.watchdog = { deadline };
-    if (!this.held.has("watchdog")) this.send({ type: "watchdog-answered", question: 0 });
+    const hasListened = !this.held.has("watchdog");
+    this.watchdog = { deadline, hasListened };
+    if (hasListened) this.send({ type: "watchdog-answered", question: 0 });
   }
 
   #answer(): void {
+    if (this.watchdog) this.watchdog.hasListened = true;
     if (this.watchdog) this.send({ type: "watchdog-answered", question: this.#lastQuestion });
   }
 

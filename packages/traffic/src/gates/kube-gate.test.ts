@@ -13,6 +13,7 @@ function newGate(request: (request: { timeoutMs?: number }) => Promise<unknown>)
     check: async () => undefined,
     takeOver: async () => {},
     close: async () => {},
+    takeOver: async () => {},
   };
   const client = { request: request as never };
   return { clock, gate: new KubeGate("label", backend, { client, namespace: "ns", clock }) };
