@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as children from "./children.mjs";
-import { type Replica, shortLease, startTenure } from "./replicas.ts";
+import { type Replica, startTenure } from "./replicas.ts";
 import { newWorld } from "./world.ts";
 
 const world = newWorld();
@@ -27,12 +27,15 @@ function newTask({ name = "v1", of = `once-${++count}`, exitCode = 0 } = {}): Ta
     start: (id, flags = []) =>
       startTenure([
         ...["run", "--kubeconfig", world.kubeconfig, "--lease-lock-name", of, "--id", id, "--once", name],
-        ...[...shortLease, ...flags, "--", "sh", "-c", script],
+        ...[...flags, "--", "sh", "-c", script],
       ]),
     log: () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []),
     finish: () => writeFileSync(go, ""),
   };
 }
+
+/** Expires soon, but not on a busy machine: work whose lease is lost before its record is done again. */
+const lease = ["--lease-duration", "6s", "--renew-deadline", "4s", "--retry-period", "500ms"];
 
 const ended = (replicas: readonly Replica[]) => Promise.all(replicas.map(({ exit }) => exit));
 const clean = { code: 0, signal: null, survivors: [] };
@@ -60,9 +63,9 @@ describe("--once", { timeout: 60_000 }, () => {
 
   it("after kill -9 in the middle, another replica does the work, and not before the first one's is dead", async () => {
     const task = newTask();
-    const first = task.start("a");
+    const first = task.start("a", lease);
     await expect.poll(() => task.log(), { timeout: 15_000 }).toEqual(["start a"]);
-    const others = ["b", "c"].map((id) => task.start(id));
+    const others = ["b", "c"].map((id) => task.start(id, lease));
     for (const other of others) await other.logged("leader-changed", { leader: "a" });
     first.kill("SIGKILL");
     await expect.poll(() => task.log().length, { timeout: 15_000 }).toBe(2);
@@ -93,6 +96,22 @@ describe("--once", { timeout: 60_000 }, () => {
     await expect.poll(() => task.log(), { timeout: 15_000 }).toEqual(["start a", "start b"]);
     task.finish();
     expect(await next.exit).toEqual(clean);
+  });
+});
+
+describe("without an API server", { timeout: 30_000 }, () => {
+  const flags = ["run", "--sandbox", "http://127.0.0.1:1", "--lease-lock-name", "x", "--id", "a", "--label"];
+
+  it("a replica of --once that is stopped exits with 4, because the work is not done", async () => {
+    const replica = startTenure([...flags, "--once", "v1", "--", ...children.obedient]);
+    await replica.logged("started");
+    replica.kill("SIGTERM");
+    expect(await replica.exit).toEqual({ ...clean, code: 4 });
+  });
+
+  it("--wait ends a replica that still prepares its gates", async () => {
+    const replica = startTenure([...flags, "--wait", "1s", "--", ...children.obedient]);
+    expect(await replica.exit).toEqual({ ...clean, code: 4 });
   });
 });
 

@@ -2,7 +2,7 @@
  * `tenure run`: connects an election, a supervisor and signals. @tenure/supervisor decides what happens to the child, and
  * @tenure/election decides who leads. This file has the command line, the log and the exit code.
  */
-import { describeProblems, parseDuration, readDuration, systemClock } from "@tenure/base";
+import { describeProblems, isAbortOf, parseDuration, readDuration, systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
 import { connectCandidate, withIdentity } from "../../candidate/connect-candidate.ts";
@@ -56,8 +56,10 @@ export async function runCommand(
 ): Promise<number> {
   // Before anything else, so that a signal during the setup ends it cleanly.
   const signals = listenToSignals(platform);
+  let isOnce = false;
   try {
     const setup = await check(typed, declared, platform);
+    isOnce = setup.flags.once !== undefined;
     const log = await openLog(setup.flags, platform, 2);
     for (const warning of setup.warnings) log.warn(warning, { event: "advice" });
     try {
@@ -66,7 +68,7 @@ export async function runCommand(
       await log.close();
     }
   } catch (error) {
-    if (isShutdown(signals.shutdown, error)) return 0;
+    if (isShutdown(signals.shutdown, error)) return isOnce ? exitCodes.Incomplete : 0;
     throw failureOf(error);
   } finally {
     signals.dispose();
@@ -163,7 +165,10 @@ async function supervise(
   log.info(`${identity}: phase ${supervisor.phase}`, { event: "phase", phase: supervisor.phase });
   const server = await traffic.serve(statusSourceOf(election, supervisor));
   try {
-    await traffic.prepare(signals.shutdown);
+    await traffic.prepare(waiting.signal).catch((error) => {
+      // Then the run ends at once.
+      if (!isAbortOf(waiting.signal, error)) throw error;
+    });
     const outcome = await supervisor.run({ signal: waiting.signal });
     const {
       killed,
