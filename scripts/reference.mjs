@@ -37,6 +37,14 @@ export const variables = {
     NO_PROXY: "see `HTTPS_PROXY`",
     PATH: "search path for credential plugins and for the command of `tenure run`",
   },
+  "Stores of --lock and --store": {
+    TENURE_STORE: "etcd of `tenure sandbox`, unless `--store` is given; may contain a password",
+    PGPASSWORD:
+      "password for `postgres://`; `PGPASSFILE` and the other variables of libpq work too, such as `PGUSER` and `PGHOST`",
+    ETCD_USERNAME: "user name for `etcd://`, if the URL has none",
+    ETCD_PASSWORD: "password for `etcd://`, if the URL has none",
+    ETCD_PASSWORD_FILE: "file with that password; has precedence over `ETCD_PASSWORD`",
+  },
   Output: {
     NO_COLOR: "if set, output has no colours",
     TERM: "with the value `dumb`, output has no colours",

@@ -22,6 +22,8 @@ installed). The seed determines the faults.
 
   sandbox      the API server of tenure sandbox (default)
   kube         a real kube-apiserver and etcd, which is also restored from snapshots
+  postgres     the lock in PostgreSQL, which is restarted, drops its connections, and has its row blocked
+  etcd         the lock in an etcd with three members, of which some are killed or frozen
   two-servers  two kube-apiservers on one etcd; candidates use both, and one is killed, frozen or cut off
 
 The history is kept in FILE (default: in the folder for temporary files), and judged at the end: overlapping work, tokens out

@@ -109,7 +109,8 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
       const throughProxy = target.server.replace(`:${port}`, `:${proxyPort}`);
       await writeFile(kubeconfig, target.kubeconfig.replaceAll(target.server, throughProxy), { mode: 0o600 });
       // Some use a shared watch of all Leases, like a process with many elections.
-      const setup = { name, kubeconfig, sharesWatch: index % 4 === 0, timings, folder };
+      const lockUrl = target.lockUrl?.(proxyPort);
+      const setup = { name, kubeconfig, lockUrl, sharesWatch: index % 4 === 0, timings, folder };
       const clock = faketime ? new FakeClock(faketime, join(folder, `clock-${index}`)) : undefined;
       const kind = /** @type {import("./replica/kinds.mjs").Kind} */ (kinds[index % kinds.length]);
       replicas.push(new Replica({ name: `r${index}`, kind, setup, proxy, history, env, log, clock }));
@@ -123,11 +124,12 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
     await writeFile(adminConfig, target.kubeconfig, { mode: 0o600 });
     const admin = new KubeClient(() => loadConfig({ kubeconfig: adminConfig }));
     const path = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${name}`;
+    const deleteLock = target.deleteLock ?? (() => admin.request({ method: "DELETE", path }));
     const world = {
       replicas,
       leaseMs,
       // The server may be down.
-      deleteLease: () => admin.request({ method: "DELETE", path }).then(ignore, ignore),
+      deleteLease: () => deleteLock(name).then(ignore, ignore),
     };
     const context = { random, leaseMs, history, forgetTokens: () => register.forgetTokens() };
     const names = Object.keys(faults).filter((fault) => faketime !== undefined || fault !== clockSteps);

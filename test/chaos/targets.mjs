@@ -7,6 +7,7 @@ import { freePorts } from "../kube/ports.mjs";
 import { findEtcdutl, restoreSnapshot, saveSnapshot } from "../kube/restore.mjs";
 import { nowMs } from "./history/history.mjs";
 import { TcpProxy } from "./proxy.mjs";
+import { storeTargets } from "./store-targets.mjs";
 
 /**
  * @typedef {object} Context
@@ -18,6 +19,8 @@ import { TcpProxy } from "./proxy.mjs";
  * @typedef {object} Target
  * @property {string} server as in the kubeconfig
  * @property {string} kubeconfig text
+ * @property {(port: number) => string} [lockUrl] the store that holds the lock, at this port; without it the lock is a Lease
+ * @property {(name: string) => Promise<unknown>} [deleteLock] deletes the lock from the store
  * @property {{ host: string, port: number }[]} addresses of the servers; candidates use all of them
  * @property {Record<string, (context: Context) => Promise<void>>} faults of the servers; only one happens at a time
  * @property {() => Promise<void>} stop
@@ -33,6 +36,7 @@ function addressOf(server) {
 
 /** @type {Record<string, () => Promise<Target>>} */
 export const targets = {
+  ...storeTargets,
   sandbox: async () => {
     const { startSandbox } = await import("@tenure/sandbox");
     const sandbox = await startSandbox();

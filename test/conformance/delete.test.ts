@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Body, connect, lease, leasesIn, type Target } from "./target.ts";
+import { type Body, connect, lease, leasesIn, MERGE_PATCH, type Target } from "./target.ts";
 
 let target: Target;
 let namespace: string;
@@ -126,4 +126,20 @@ test("no object can be created in a namespace that is being deleted", async () =
     message: `leases.coordination.k8s.io "late" is forbidden: unable to create new content in namespace ${name} because it is being terminated`,
     details: { causes: [{ reason: "NamespaceTerminating", field: "metadata.namespace" }] },
   });
+});
+
+test("a write to a namespace that is being deleted does not remove it before its content", async () => {
+  const name = `${namespace}-written`;
+  await target.request("POST", "/api/v1/namespaces", { metadata: { name } });
+  const held = lease("held", {}, { finalizers: ["example.com/hold"] });
+  await target.request("POST", leasesIn(name), held);
+  await target.request("DELETE", `/api/v1/namespaces/${name}`);
+  for (const path of [`/api/v1/namespaces/${name}`, `/api/v1/namespaces/${name}/status`]) {
+    const patch = { metadata: { annotations: { path } } };
+    expect((await target.request("PATCH", path, patch, MERGE_PATCH)).status).toBe(200);
+  }
+  const { status, body } = await target.request("GET", `/api/v1/namespaces/${name}`);
+  expect(status).toBe(200);
+  expect(body.status.phase).toBe("Terminating");
+  expect((await target.request("GET", `${leasesIn(name)}/held`)).status).toBe(200);
 });

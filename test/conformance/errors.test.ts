@@ -217,3 +217,24 @@ test("the health paths need no credentials", async () => {
     expect([status, body]).toEqual([200, "ok"]);
   }
 });
+
+test("strict decoding names unknown and duplicate fields in the order of the body", async () => {
+  const text =
+    '{"metadata":{"name":"a","name":"b"},"foo":1,"spec":{"holderIdentity":"x","bar":1,"holderIdentity":"y"},"zip":2}';
+  const { status, body } = await target.request("POST", `${leases}?fieldValidation=Strict`, text);
+  expect(status).toBe(400);
+  expect(body.message).toContain(
+    'strict decoding error: duplicate field "metadata.name", unknown field "foo", unknown field "spec.bar", duplicate field "spec.holderIdentity", unknown field "zip"',
+  );
+});
+
+test("a review cannot be a table", async () => {
+  const review = { spec: { resourceAttributes: { verb: "get", resource: "pods" } } };
+  const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  const accept = "application/json;as=Table;g=meta.k8s.io;v=v1";
+  const { status, body } = await target.request("POST", path, review, { accept });
+  expect(status).toBe(406);
+  expect(body.message).toContain("only the following media types are accepted: application/json");
+  const either = await target.request("POST", path, review, { accept: `${accept},application/json` });
+  expect(either.status).toBe(201);
+});

@@ -126,3 +126,32 @@ test("a client can ask for metadata only", async () => {
   expect(body.items[0].metadata.name).toBe("a");
   expect(body.items[0].spec).toBeUndefined();
 });
+
+test("events can be selected by the fields of their group", async () => {
+  const namespace = leases.split("/")[5] as string;
+  const event = {
+    metadata: { name: "e" },
+    regarding: { kind: "Pod", name: "p", namespace },
+    eventTime: "2026-01-01T00:00:00.000000Z",
+    reportingController: "example.com/c",
+    reportingInstance: "i",
+    action: "Act",
+    reason: "Because",
+    type: "Normal",
+  };
+  const events = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  expect((await target.request("POST", events, event)).status).toBe(201);
+  for (const selector of [
+    "reportingController=example.com/c",
+    "regarding.name=p",
+    "reason=Because",
+    "type=Normal",
+  ]) {
+    const { body } = await target.request("GET", `${events}?fieldSelector=${encodeURIComponent(selector)}`);
+    expect(names(body), selector).toEqual(["e"]);
+  }
+  const none = await target.request("GET", `${events}?fieldSelector=reportingController%3Dx`);
+  expect(names(none.body)).toEqual([]);
+  const wrong = await target.request("GET", `${events}?fieldSelector=involvedObject.name%3Dp`);
+  expect(wrong.body.message).toBe("field label not supported: involvedObject.name");
+});

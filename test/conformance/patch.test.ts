@@ -232,3 +232,36 @@ test("a small JSON patch whose copies would fill the memory is rejected", async 
   expect(status).toBe(422);
   expect(body.message).toBe("the server rejected our request due to an error in our request");
 });
+
+const replicaSets = () => `/apis/apps/v1/namespaces/${namespace}/replicasets`;
+const named = (...names: string[]) => names.map((name) => ({ name, image: name }));
+
+test.each([
+  ["a new item", { containers: named("new") }, "new one two three"],
+  ["a new item before an existing one", { containers: named("new", "two") }, "new one two three"],
+  ["a new item behind an existing one", { containers: named("two", "new") }, "one two new three"],
+  ["existing items in another order", { containers: named("three", "one") }, "two three one"],
+  ["a deletion", { containers: [{ name: "two", $patch: "delete" }, ...named("new")] }, "new one three"],
+  ["a replacement", { containers: [{ $patch: "replace" }, ...named("only")] }, "only"],
+  [
+    "an order",
+    { "$setElementOrder/containers": named("three", "new", "one"), containers: named("new") },
+    "two three new one",
+  ],
+])("a strategic merge patch orders a list with %s", async (_case, spec, expected) => {
+  const template = { metadata: { labels: { a: "b" } }, spec: { containers: named("one", "two", "three") } };
+  const replicaSet = { metadata: { name: "r" }, spec: { selector: { matchLabels: { a: "b" } }, template } };
+  expect((await target.request("POST", replicaSets(), replicaSet)).status).toBe(201);
+  const patch = { spec: { template: { spec } } };
+  const { body } = await target.request("PATCH", `${replicaSets()}/r`, patch, STRATEGIC_PATCH);
+  const names = body.spec.template.spec.containers.map(({ name }: Body) => name);
+  expect(names.join(" ")).toBe(expected);
+});
+
+test("a strategic merge patch orders a list of values", async () => {
+  const add = { metadata: { finalizers: ["example.com/c", "example.com/d"] } };
+  await target.request("PATCH", path, add, MERGE_PATCH);
+  const patch = { metadata: { finalizers: ["example.com/new", "example.com/d"] } };
+  const { body } = await target.request("PATCH", path, patch, STRATEGIC_PATCH);
+  expect(body.metadata.finalizers).toEqual(["example.com/new", "example.com/c", "example.com/d"]);
+});

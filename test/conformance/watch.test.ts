@@ -145,3 +145,16 @@ test("a write that changes nothing causes no event", async () => {
   expect((await watch.next()).object.spec.holderIdentity).toBe("y");
   watch.close();
 });
+
+test("an object that stops matching is DELETED, as it was when it matched", async () => {
+  const { body } = await target.request("POST", leases, lease("leaving", {}, { labels: { x: "leaving" } }));
+  const query = `?watch=1&labelSelector=x%3Dleaving&resourceVersion=${body.metadata.resourceVersion}`;
+  const watch = await target.watch(`${leases}${query}`);
+  const changed = { ...body, metadata: { ...body.metadata, labels: { x: "other" } } };
+  const { body: after } = await target.request("PUT", `${leases}/leaving`, changed);
+  const { type, object } = await watch.next();
+  watch.close();
+  expect(type).toBe("DELETED");
+  expect(object.metadata.labels).toEqual({ x: "leaving" });
+  expect(object.metadata.resourceVersion).toBe(after.metadata.resourceVersion);
+});

@@ -19,6 +19,8 @@ const layers = [
   "core",
   "kube",
   "election",
+  "postgres",
+  "etcd",
   "traffic",
   "supervisor",
   "status",
@@ -33,7 +35,7 @@ const layers = [
 const mostLines = 350;
 
 /** Where a test belongs, by its layer. */
-const testLayers = ["conformance", "processes", "chaos", "kube", "mutation", "repository"];
+const testLayers = ["conformance", "stores", "processes", "chaos", "kube", "mutation", "repository"];
 
 const packages = readdirSync(join(root, "packages"));
 

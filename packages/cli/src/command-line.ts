@@ -8,6 +8,7 @@ import { declareElect } from "./commands/elect/declare.ts";
 import { withDoubleDashes } from "./commands/elect/single-dash.ts";
 import { declareManifests } from "./commands/manifests/declare.ts";
 import { declareOperate } from "./commands/operate/declare.ts";
+import { declarePostgres } from "./commands/postgres/declare.ts";
 import { declareProbe } from "./commands/probe/declare.ts";
 import { declareRun } from "./commands/run/declare.ts";
 import { declareSandbox } from "./commands/sandbox/declare.ts";
@@ -34,6 +35,7 @@ export function declareProgram(platform: Platform, end: (exitCode: number) => vo
   declareDoctor(program, platform, end);
   declareProbe(program, platform, end);
   declareManifests(program, platform);
+  declarePostgres(program, platform);
   declareSandbox(program, platform);
   return program;
 }

@@ -6,5 +6,6 @@ export { connectSandbox, type SandboxControl } from "./control/client.ts";
 export type { FaultEffect, FaultHandle, FaultSpec, Faults, ListedFault } from "./control/fault.ts";
 export { SandboxError, type SandboxErrorCode } from "./errors.ts";
 export { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
-export { openStore } from "./store/open.ts";
+export type { EtcdStoreOptions } from "./store/etcd-store.ts";
+export { openEtcdStore, openStore } from "./store/open.ts";
 export type { Store } from "./store/store.ts";

@@ -9,24 +9,21 @@ afterEach(endRigs);
 /** A place that keeps the record. It can fail, and it can belong to somebody else. */
 function newPlace({ isDone = false, readFailures = 0, recordFailures = 0, isTaken = false } = {}) {
   let [readsToFail, recordsToFail] = [readFailures, recordFailures];
-  const place: { isDone: boolean; records: number; readonly completion: Completion } = {
-    isDone,
-    records: 0,
-    completion: {
-      isRecorded: async () => {
-        if (readsToFail-- > 0) throw new Error("not reachable");
-        return place.isDone;
-      },
-      record: async () => {
-        if (recordsToFail-- > 0) throw new Error("not reachable");
-        if (isTaken) return false;
-        place.records += 1;
-        place.isDone = true;
-        return true;
-      },
+  const place = { isDone, records: 0 };
+  const completion: Completion = {
+    isRecorded: async () => {
+      if (readsToFail-- > 0) throw new Error("not reachable");
+      return place.isDone;
+    },
+    record: async () => {
+      if (recordsToFail-- > 0) throw new Error("not reachable");
+      if (isTaken) return false;
+      place.records += 1;
+      place.isDone = true;
+      return true;
     },
   };
-  return place;
+  return Object.assign(place, { completion });
 }
 
 it("a child that exits with 0 is recorded before the lease is released, and the run ends", async () => {

@@ -5,11 +5,13 @@
 import type { Writable } from "node:stream";
 import { type Clock, systemClock, warn } from "@tenure/base";
 import type { ChildExit, ChildProcessState } from "./events.ts";
+import { supervisorDefaults } from "./options.ts";
 import { inheritedEnvironment, ownPid, randomId } from "./platform.ts";
 import { DescriptorOutput } from "./process/descriptor-output.ts";
 import { ProcessManager as ChildManager, type ManagerEvent } from "./process/manager.ts";
 import { procTable } from "./process/process-table.ts";
 import { markerVariable, ProcessTree } from "./process/process-tree.ts";
+import type { KillMode } from "./process/stop-signal.ts";
 
 export interface ProcessManagerOptions {
   /** Called with what happens to the process, in order. @default none */
@@ -20,6 +22,10 @@ export interface ProcessManagerOptions {
   readonly stdout?: Writable;
   /** @default the process writes directly to our stderr */
   readonly stderr?: Writable;
+  /** The signal that asks the process to stop. @default "SIGTERM" */
+  readonly stopSignal?: NodeJS.Signals;
+  /** Which processes get that signal first. SIGKILL always goes to all descendants too. @default "process" */
+  readonly killMode?: KillMode;
   /** @default the machine's clock */
   readonly clock?: Clock;
 }
@@ -45,6 +51,8 @@ export class ProcessManager {
     stdout,
     stderr,
     clock = systemClock,
+    stopSignal = supervisorDefaults.stopSignal,
+    killMode = supervisorDefaults.killMode,
   }: ProcessManagerOptions = {}) {
     this.#manager = new ChildManager({
       tree: new ProcessTree({
@@ -60,6 +68,8 @@ export class ProcessManager {
       stderr,
       ownStdout: new DescriptorOutput(1, clock),
       ownStderr: new DescriptorOutput(2, clock),
+      stopSignal,
+      killMode,
       onEvent,
       onError,
     });
@@ -93,7 +103,7 @@ export class ProcessManager {
   }
 
   /**
-   * Sends SIGTERM now and SIGKILL after `timeoutMs`. Resolves when the process and its descendants have exited; at once if there
+   * Sends the stop signal now and SIGKILL after `timeoutMs`. Resolves when the process and its descendants have exited; at once if there
    * is none. Of several timeouts the shortest applies.
    */
   async stop(timeoutMs: number): Promise<Stopped | undefined> {

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
  * @typedef {object} Setup the configuration of a candidate
  * @property {string} name of the lock
  * @property {string} kubeconfig path
+ * @property {string | undefined} lockUrl the store that holds the lock; undefined for a Lease
  * @property {boolean} sharesWatch
  * @property {{ leaseDuration: string, renewDeadline: string, retryPeriod: string }} timings
  * @property {string} folder for temporary files
@@ -51,15 +52,10 @@ const tenureRun = (checks) => ({
   canGoBack: false,
   start: (setup, id, env, reports) => {
     const { leaseDuration, renewDeadline, retryPeriod } = setup.timings;
+    const cluster = ["--kubeconfig", setup.kubeconfig, "--lease-lock-namespace", "default"];
     const flags = [
-      [
-        "--kubeconfig",
-        setup.kubeconfig,
-        "--lease-lock-namespace",
-        "default",
-        "--lease-lock-name",
-        setup.name,
-      ],
+      setup.lockUrl ? [] : cluster,
+      ["--lease-lock-name", setup.name],
       ["--id", id, "--lease-duration", leaseDuration, "--renew-deadline", renewDeadline],
       ["--retry-period", retryPeriod, "--wait-when-absent", "--stop-timeout", "1s"],
       ["--log-format", "json", "--log-leader-every", "0s", "--deadline-folder", setup.folder],
@@ -68,7 +64,11 @@ const tenureRun = (checks) => ({
     const work = ["env", "-u", "LD_PRELOAD", process.execPath, worker];
     const child = spawn(process.execPath, [command, "run", ...flags, "--", ...work], {
       stdio: ["ignore", "ignore", "pipe"],
-      env: { ...env, TENURE_CHAOS_CHECKS: checks ? "yes" : "no" },
+      env: {
+        ...env,
+        TENURE_CHAOS_CHECKS: checks ? "yes" : "no",
+        ...(setup.lockUrl && { TENURE_LOCK: setup.lockUrl }),
+      },
     });
     follow(/** @type {import("node:stream").Readable} */ (child.stderr), reports);
     return child;

@@ -7,10 +7,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Election, LeaseLock } from "@tenure/election";
+import { EtcdLock } from "@tenure/etcd";
 import { KubeClient, loadConfig } from "@tenure/kube";
+import { PostgresLock } from "@tenure/postgres";
 import { HistoryFile, nowMs } from "../history/history.mjs";
 
-const { id, name, kubeconfig, sharesWatch, timings } = JSON.parse(process.argv[2] ?? "");
+const { id, name, kubeconfig, lockUrl, sharesWatch, timings } = JSON.parse(process.argv[2] ?? "");
 const history = new HistoryFile(process.env.TENURE_CHAOS_HISTORY ?? "");
 const shutdown = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => shutdown.abort());
@@ -20,11 +22,17 @@ process.on("message", (/** @type {{ blockMs: number }} */ { blockMs }) => {
   while (performance.now() < endMs);
 });
 
-const access = sharesWatch
-  ? { client: new KubeClient(() => loadConfig({ kubeconfig })), shareWatch: true }
-  : { kubeconfig };
+function newLock() {
+  if (lockUrl?.startsWith("postgres:")) return new PostgresLock({ name, url: lockUrl });
+  if (lockUrl) return new EtcdLock({ name, endpoints: [lockUrl.replace("etcd:", "http:")] });
+  const access = sharesWatch
+    ? { client: new KubeClient(() => loadConfig({ kubeconfig })), shareWatch: true }
+    : { kubeconfig };
+  return new LeaseLock({ namespace: "default", name, ...access });
+}
+
 const election = new Election({
-  lock: new LeaseLock({ namespace: "default", name, ...access }),
+  lock: newLock(),
   identity: id,
   // The test deletes the Lease, and starts replicas at any time.
   waitWhenAbsent: true,

@@ -1,5 +1,5 @@
 /** The hooks of the built command, around a real child. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -45,8 +45,11 @@ describe("hooks", { timeout: 30_000 }, () => {
     const roles = `${file}-roles`;
     const replica = start("a", [
       ...["--pre-start", `echo before $TENURE_IDENTITY $TENURE_ELECTION >> ${file}`],
-      // The lease is not released before the hook has ended.
-      ...["--post-stop", `sleep 0.5; echo after $TENURE_IDENTITY >> ${file}`],
+      ...[
+        "--post-stop",
+        `until [ -e ${file}-go ]; do sleep 0.02; done; echo after $TENURE_IDENTITY >> ${file}`,
+      ],
+      ...["--hook-timeout", "20s"],
       ...["--on-role-change", `echo $TENURE_ROLE >> ${roles}`],
     ]);
     await expect.poll(lines, { timeout: 15_000 }).toHaveLength(2);
@@ -55,7 +58,9 @@ describe("hooks", { timeout: 30_000 }, () => {
       .toBe("leader\n");
     replica.kill("SIGTERM");
     await replica.logged("child-stopped");
+    // The lease is not released before the hook has ended.
     expect([lines().at(-1), await holder()]).toEqual(["child", "a"]);
+    writeFileSync(`${file}-go`, "");
     expect(await replica.exit).toEqual({ code: 0, signal: null, survivors: [] });
     expect(lines()).toEqual([`before a default/${file.split("/").at(-1)}`, "child", "after a"]);
     // Nothing waits for this hook.

@@ -47,7 +47,7 @@ describe("the problems of the flags of an election", () => {
       '--lease-duration must be a duration like "15s" or "500ms", but is "10"',
       "--renew-deadline must be greater than 1.2 times --retry-period (2.4s), but is 2s",
       "--id must not be empty; set POD_NAME with the downward API (fieldRef metadata.name), or pass --id",
-      '--lock must be one of lease, configmap, endpoints, configmap+lease, endpoints+lease, but is "leese"; did you mean lease?',
+      '--lock must be one of lease, configmap, endpoints, configmap+lease, endpoints+lease, or a URL that begins with postgres://, etcd:// or etcds://, but is "leese"; did you mean lease?',
       "--lease-lock-name must be set: it is the name of the lock, the same for all replicas",
       `--lease-lock-namespace ${nameRule}, but is "Big"`,
       '--cooldown must be a duration like "15s" or "500ms", but is "soon"',
@@ -76,12 +76,8 @@ describe("the lock", () => {
 });
 
 it("the identity is --id, else $POD_NAME", () => {
-  const connection = {
-    config: { server: "https://127.0.0.1:1", credentials: {} as never },
-    client: noCluster,
-    namespace: "ns",
-  };
+  const lock = createLock({ leaseLockName: "n" }, { namespace: "ns" }, noCluster);
   const env = { POD_NAME: "pod-1" };
-  expect(createElection({ leaseLockName: "n" }, connection, platform(env)).identity).toBe("pod-1");
-  expect(createElection({ leaseLockName: "n", id: "me" }, connection, platform(env)).identity).toBe("me");
+  expect(createElection({ leaseLockName: "n" }, lock, platform(env)).identity).toBe("pod-1");
+  expect(createElection({ leaseLockName: "n", id: "me" }, lock, platform(env)).identity).toBe("me");
 });

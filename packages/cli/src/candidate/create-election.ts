@@ -12,21 +12,29 @@ import {
 } from "@tenure/election";
 import { checkLockOptions } from "@tenure/election/internal";
 import type { KubeClient } from "@tenure/kube";
-import { type Connection, newClient } from "../cluster/connect.ts";
+import type { Connection } from "../cluster/connect.ts";
 import type { Platform } from "../platform.ts";
 import { type ElectionFlags, lockChoices } from "../settings/election-options.ts";
-import type { NameOf } from "../settings/problems.ts";
+import { flagOf, type NameOf } from "../settings/problems.ts";
+import { isLockUrl, lockUrlProblems, maskLock } from "../stores/lock-url.ts";
 
 /** Everything that is wrong with the flags of an election. */
 export function electionProblems(
   flags: ElectionFlags & { readonly namespace?: string },
   platform: Platform,
+  nameOf: NameOf = flagOf,
 ): Problem[] {
   const problems = [
     ...checkTimings(timingsFrom(flags)).problems,
     ...checkIdentity(identityFrom(flags, platform)).problems,
     ...lockProblems(flags),
+    ...lockUrlProblems(flags, nameOf),
   ];
+  if (flags.announce && isLockUrl(flags.lock))
+    problems.push({
+      field: "announce",
+      rule: "needs a lock in Kubernetes, because it records Kubernetes Events",
+    });
   for (const field of ["cooldown", "logLeaderEvery"] as const) {
     if (flags[field] !== undefined) readDuration(field, flags[field], problems, { mayBeZero: true });
   }
@@ -48,13 +56,13 @@ export function electionWarnings(flags: ElectionFlags, nameOf: NameOf): readonly
 /** @param extra options that do not come from flags: `onOverrun`, `clock`, `metrics` */
 export function createElection(
   flags: ElectionFlags,
-  connection: Connection,
+  lock: Lock,
   platform: Platform,
   extra: Partial<ElectionOptions> = {},
 ): Election {
   return new Election({
     ...timingsFrom(flags),
-    lock: createLock(flags, connection, newClient(connection.config, platform, "tenure leader-election")),
+    lock,
     identity: identityFrom(flags, platform) ?? "",
     announce: flags.announce ?? false,
     waitWhenAbsent: flags.waitWhenAbsent ?? false,
@@ -102,10 +110,19 @@ export function createLock(
   }
 }
 
+function unknownLock(lock: string): Problem {
+  const { rule, fix, ...problem } = oneOfProblem("lock", lockChoices, maskLock(lock));
+  return {
+    ...problem,
+    rule: `${rule}, or a URL that begins with postgres://, etcd:// or etcds://`,
+    ...(fix && { fix }),
+  };
+}
+
 function lockProblems(flags: ElectionFlags & { readonly namespace?: string }): readonly Problem[] {
   const { lock = "lease", leaseLockName: name, namespace = "default" } = flags;
   return [
-    ...(lockChoices.some((kind) => kind === lock) ? [] : [oneOfProblem("lock", lockChoices, lock)]),
+    ...(isLockUrl(lock) || lockChoices.some((kind) => kind === lock) ? [] : [unknownLock(lock)]),
     ...(name === undefined
       ? [{ field: "name", rule: "must be set: it is the name of the lock, the same for all replicas" }]
       : []),

@@ -47,7 +47,8 @@ export interface Traffic {
 
 export interface TrafficParts {
   readonly flags: TrafficFlags;
-  readonly connection: Pick<Connection, "client" | "namespace">;
+  /** Undefined if no gate needs Kubernetes. */
+  readonly connection: Pick<Connection, "client" | "namespace"> | undefined;
   readonly platform: Platform;
   /** The name of the election. */
   readonly election: string;
@@ -166,28 +167,31 @@ async function prepareWhenPossible(
 
 function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
   const { flags, connection, platform, election, identity } = parts;
-  const { client } = connection;
-  // The namespace of the pod, which may differ from that of the lock.
-  const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
-  const pod = platform.env("POD_NAME") || identity;
   const gates: Gate[] = [];
-  const add = (kind: string, create: (common: GateOptions) => Gate) => {
+  const add = (kind: string, create: (onError: (error: Error) => void) => Gate) => {
     const onError = (error: Error) => {
       if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
       parts.onError(error);
     };
-    gates.push(countFailures(create({ client, namespace, pod, election, onError }), kind, onFailure));
+    gates.push(countFailures(create(onError), kind, onFailure));
   };
   if (flags.readyFile !== undefined) {
     const { readyFile: path } = flags;
-    add("ready-file", ({ onError }) => readyFile({ path, onError }));
+    add("ready-file", (onError) => readyFile({ path, onError }));
   }
-  if (flags.label) add("label", podLabel);
+  if (!connection) return gates;
+  const { client } = connection;
+  // The namespace of the pod, which may differ from that of the lock.
+  const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
+  const pod = platform.env("POD_NAME") || identity;
+  const addInCluster = (kind: string, create: (common: GateOptions) => Gate) =>
+    add(kind, (onError) => create({ client, namespace, pod, election, onError, clock: platform.clock }));
+  if (flags.label) addInCluster("label", podLabel);
   if (flags.service !== undefined) {
     const { service, endpointSlice: name, port } = flags;
     const ports = port === undefined ? undefined : parsePorts(port);
     const [nodeName, podUid] = [platform.env("NODE_NAME"), platform.env("POD_UID")];
-    add("endpointslice", (common) =>
+    addInCluster("endpointslice", (common) =>
       endpointSlice({
         ...common,
         service,
@@ -201,7 +205,9 @@ function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
   }
   if (flags.leaderConfigmap !== undefined) {
     const [name = "", key] = flags.leaderConfigmap.split("/", 2);
-    add("configmap", (common) => leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }));
+    addInCluster("configmap", (common) =>
+      leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }),
+    );
   }
   return gates;
 }

@@ -17,7 +17,8 @@ function newLog(options: Partial<Parameters<typeof logLeader>[2]> = {}) {
   const log = { info: write("info"), warn: write("warn"), error: write("error"), close: async () => {} };
   const stop = logLeader(election, log, { every: undefined, clock, ...options });
   const overrun = () => events.emit("overrun", { term: {} as Term });
-  return { clock, lines, stop, overrun, events };
+  const fail = (event: ElectionEvents["error"]) => events.emit("error", event);
+  return { clock, lines, stop, overrun, fail };
 }
 
 it("logs an overrun", () => {
@@ -43,9 +44,9 @@ it("logs who leads at the interval, until it is stopped", async () => {
 });
 
 it("logs an error that repeats less and less often", async () => {
-  const { clock, events, lines } = newLog();
+  const { clock, fail, lines } = newLog();
   for (let i = 0; i < 8; i++) {
-    events.emit("error", { error: new Error("no answer") });
+    fail({ error: new Error("no answer") });
     await clock.pass(1_000);
   }
   expect(lines).toEqual([
@@ -56,9 +57,9 @@ it("logs an error that repeats less and less often", async () => {
 });
 
 it("logs all rights that are missing after a denied request", async () => {
-  const { clock, events, lines } = newLog({ missingRights: async () => "may not get, update leases" });
+  const { clock, fail, lines } = newLog({ missingRights: async () => "may not get, update leases" });
   const failure = { kind: "denied", message: "may not get leases" } as const;
-  events.emit("error", { error: new Error(failure.message), failure });
+  fail({ error: new Error(failure.message), failure });
   await clock.pass(0);
   expect(lines).toEqual(["warn a: may not get leases", "warn a: may not get, update leases"]);
 });

@@ -2,12 +2,16 @@
 import type { Connection } from "../cluster/connect.ts";
 import { type LockKind, lockKinds } from "../elections/lock-object.ts";
 import type { ElectionFlags } from "../settings/election-options.ts";
+import { isLockUrl } from "../stores/lock-url.ts";
 
 /** Resolves with undefined if nothing is known to be missing, or if the server does not say. */
 export async function missingRights(
   { lock = "lease", leaseLockName: name = "" }: ElectionFlags,
-  { client, namespace }: Pick<Connection, "client" | "namespace">,
+  connection: Pick<Connection, "client" | "namespace"> | undefined,
 ): Promise<string | undefined> {
+  // A store has rights of its own, and names them in its errors.
+  if (!connection || isLockUrl(lock)) return undefined;
+  const { client, namespace } = connection;
   // Loaded only when access was denied.
   const { checkRights } = await import("../commands/doctor/checks/rights.ts");
   const { lockRules } = await import("../commands/doctor/participants.ts");

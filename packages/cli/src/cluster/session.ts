@@ -1,11 +1,12 @@
 /** What every command of an operator needs: its flags from all sources, a connection, the server's clock, and colours. */
 import { oneOfProblem, type Problem, readDuration } from "@tenure/base";
-import { type KubeClient, KubeError } from "@tenure/kube";
+import type { OperableLock } from "@tenure/election/internal";
+import { KubeError } from "@tenure/kube";
 import { nameProblem } from "@tenure/kube/internal";
 import type { Command } from "commander";
 import type { OutputFormat } from "../display/output.ts";
 import { type Paint, paintFor } from "../display/paint.ts";
-import type { Reader } from "../elections/find.ts";
+import type { LockClient, Reader } from "../elections/find.ts";
 import { type LockKind, lockKinds } from "../elections/lock-object.ts";
 import { ServerClock } from "../elections/server-clock.ts";
 import { CliError } from "../errors.ts";
@@ -13,6 +14,7 @@ import type { Platform } from "../platform.ts";
 import { type ConnectionFlags, connectionProblems } from "../settings/connection-options.ts";
 import { rejectProblems } from "../settings/problems.ts";
 import { readSettings } from "../settings/settings.ts";
+import { isLockUrl, type LockUrlFlags, lockUrlProblems, maskLock } from "../stores/lock-url.ts";
 import { connect } from "./connect.ts";
 
 export interface OperateFlags extends ConnectionFlags {
@@ -22,9 +24,12 @@ export interface OperateFlags extends ConnectionFlags {
 
 export interface Session<Flags> extends Reader {
   readonly flags: Flags;
-  readonly client: KubeClient;
+  /** The address of the API server or of the store. */
   readonly server: string;
+  /** The namespace in Kubernetes, or the kind of the store. */
   readonly namespace: string;
+  /** Opens a lock of the store; undefined if the locks are in Kubernetes. */
+  readonly openLock?: (name: string) => Promise<OperableLock>;
   readonly platform: Platform;
   readonly paint: Paint;
   /** Milliseconds of a clock that never jumps. */
@@ -48,27 +53,30 @@ export async function inSession<Flags extends OperateFlags, T>(
 ): Promise<T> {
   const settings = await readSettings<Flags>(command, platform);
   const flags = { ...settings.flags };
-  // In the pod of a candidate that migrates, TENURE_LOCK names two kinds. Then either lock is meant.
-  if (flags.lock?.includes("+")) delete flags.lock;
+  const storeFlags: LockUrlFlags = isLockUrl(flags.lock) ? { ...flags } : {};
+  // A store has one kind of lock. In the pod of a candidate that migrates, TENURE_LOCK names two; then either is meant.
+  if (storeFlags.lock !== undefined) flags.lock = "lease";
+  else if (flags.lock?.includes("+")) delete flags.lock;
   rejectProblems(
     [
       ...settings.problems,
       ...connectionProblems(flags),
       ...choiceProblems(flags),
+      ...lockUrlProblems(storeFlags, settings.nameOf),
       ...nameProblems("NAME", options.name),
       ...nameProblems("namespace", flags.namespace),
       ...(options.problems?.(flags) ?? []),
     ],
     { nameOf: settings.nameOf, cannot: `run tenure ${command.name()}` },
   );
-  const { client, namespace, config } = await connect(flags, platform);
+  const place = await (storeFlags.lock === undefined
+    ? openCluster(flags, platform)
+    : openStore(storeFlags, platform));
   const { clock } = platform;
   try {
     return await work({
       flags,
-      client,
-      server: config.server,
-      namespace,
+      ...place,
       platform,
       paint: paintFor(platform),
       serverClock: new ServerClock(() => clock.now().wallMs),
@@ -79,8 +87,37 @@ export async function inSession<Flags extends OperateFlags, T>(
     // The messages of @tenure/kube already say what to do.
     throw error instanceof KubeError ? new CliError("Failed", error.message, { cause: error }) : error;
   } finally {
-    client.close();
+    place.close();
   }
+}
+
+type Place = Pick<Session<unknown>, "server" | "namespace" | "store" | "openLock"> & {
+  readonly client: LockClient;
+  close(): void;
+};
+
+async function openCluster(flags: OperateFlags, platform: Platform): Promise<Place> {
+  const { client, namespace, config } = await connect(flags, platform);
+  return { client, namespace, server: config.server, close: () => client.close() };
+}
+
+async function openStore(flags: LockUrlFlags, platform: Platform): Promise<Place> {
+  const [{ openStoreLock }, { StoreClient }] = await Promise.all([
+    import("../stores/open-store.ts"),
+    import("../stores/store-client.ts"),
+  ]);
+  const locks = new Map<string, Promise<OperableLock>>();
+  const openLock = (name: string) => {
+    const lock = locks.get(name) ?? openStoreLock(flags, name, platform);
+    locks.set(name, lock);
+    return lock;
+  };
+  // Reports a wrong URL before anything else.
+  const store = (await (await openLock("any")).serverAddress?.()) ?? "";
+  const namespace = /^postgres/i.test(flags.lock ?? "") ? "postgres" : "etcd";
+  const client = new StoreClient({ open: openLock, namespace, clock: platform.clock });
+  // An idle connection does not keep the process alive.
+  return { client, namespace, server: store, store, openLock, close() {} };
 }
 
 /** commander checks only values from the command line, not those from the environment. */
@@ -88,7 +125,7 @@ function choiceProblems({ lock, output }: OperateFlags): Problem[] {
   const kinds = Object.keys(lockKinds);
   const formats = ["json", "yaml", "wide"];
   return [
-    ...(lock === undefined || kinds.includes(lock) ? [] : [oneOfProblem("lock", kinds, lock)]),
+    ...(lock === undefined || kinds.includes(lock) ? [] : [oneOfProblem("lock", kinds, maskLock(lock))]),
     ...(output === undefined || formats.includes(output) ? [] : [oneOfProblem("output", formats, output)]),
   ];
 }

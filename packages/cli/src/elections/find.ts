@@ -9,9 +9,14 @@ import { collectionPath, type LockKind, type LockObject, lockKinds, objectPath }
 import type { ServerClock } from "./server-clock.ts";
 import { type ElectionState, stateOf } from "./state.ts";
 
+/** Where locks are read: a cluster, or a store that is presented as one. */
+export type LockClient = Pick<KubeClient, "request" | "watch">;
+
 export interface Reader {
-  readonly client: KubeClient;
+  readonly client: LockClient;
   readonly serverClock: ServerClock;
+  /** The store, such as `postgres db:5432/app`, if the locks are not in Kubernetes. */
+  readonly store?: string;
 }
 
 export const allKinds: readonly LockKind[] = ["lease", "configmap", "endpoints"];
@@ -97,13 +102,15 @@ async function explainMissing(
   kinds: readonly LockKind[],
 ): Promise<string> {
   const what = kinds.length === 1 ? lockKinds[kinds[0] as LockKind].apiKind : "election";
-  const missing = `There is no ${what} "${name}" in namespace "${namespace}"`;
+  const where = reader.store ?? `namespace "${namespace}"`;
+  const missing = `There is no ${reader.store ? "election" : what} "${name}" in ${where}`;
   const here = await leasesIn(reader, namespace);
   const meant = nearest(
     name,
     here.map((state) => state.name),
   );
   if (meant !== undefined) return `${missing}: did you mean "${meant}"?`;
+  if (reader.store !== undefined) return `${missing}: list those that exist with tenure list`;
   const elsewhere = (await leasesIn(reader, undefined)).find((state) => state.name === name);
   if (elsewhere)
     return `${missing}, but there is one in namespace "${elsewhere.namespace}": add -n ${elsewhere.namespace}`;

@@ -3,7 +3,7 @@
  * number of transitions since the lock was created must do. Events are kept for about an hour and may be dropped under load,
  * so a small number of them proves nothing.
  */
-import type { KubeClient } from "@tenure/kube";
+import type { LockClient } from "./find.ts";
 import { lockKinds } from "./lock-object.ts";
 import type { ElectionState } from "./state.ts";
 
@@ -28,7 +28,7 @@ const windowMs = 10 * 60_000;
 /** A rollout of three replicas moves leadership up to three times. More within ten minutes is not a rollout. */
 const mostTakeovers = 4;
 
-export async function readEvents(client: KubeClient, state: ElectionState): Promise<readonly KubeEvent[]> {
+export async function readEvents(client: LockClient, state: ElectionState): Promise<readonly KubeEvent[]> {
   const fieldSelector = `involvedObject.kind=${lockKinds[state.kind].apiKind},involvedObject.name=${state.name}`;
   const path = `/api/v1/namespaces/${state.namespace}/events`;
   const list = await client.request<{ items: KubeEvent[] }>({

@@ -6,6 +6,7 @@ export interface ElectionFlags {
   leaseLockName?: string;
   id?: string;
   lock?: string;
+  lockListen?: string;
   preset?: string;
   leaseDuration?: string;
   renewDeadline?: string;
@@ -38,8 +39,13 @@ export function addElectionOptions(command: Command, defaultName?: string): void
     new Option("--id <identity>", "identity of this replica, different for each (default: $POD_NAME)"),
     new Option(
       "--lock <kind>",
-      `kind of the lock: ${lockChoices.join(", ")}; use a pair to migrate from one kind to the other`,
+      `kind of the lock: ${lockChoices.join(", ")}; use a pair to migrate from one kind to the other; or the URL of a store: ` +
+        "postgres://USER@HOST/DATABASE, etcd://HOST:2379/PREFIX, etcds://… with TLS",
     ).default("lease"),
+    new Option(
+      "--lock-listen <url>",
+      "for a postgres lock behind a pooler: URL of the server itself, to listen for changes there",
+    ),
     new Option("--preset <name>", `values for the next three flags: ${presetsHelp}`).default("standard"),
     new Option("--lease-duration <duration>", "how long other candidates wait after the last renewal"),
     new Option("--renew-deadline <duration>", "how long after its last renewal a leader stops leading"),

@@ -5,6 +5,7 @@
  * It does not validate values.
  */
 import { isObject, type JsonObject, put } from "./object.ts";
+import { canonicalQuantity, QuantityError } from "./quantity.ts";
 import { metaPrefix, resolve, type Schema, typeNamed } from "./schema.ts";
 import { parseMicroTime, parseTime, TimeError } from "./time.ts";
 
@@ -41,6 +42,14 @@ function decodeWith(type: string, value: unknown, sparse: boolean, literals: Lit
   return { value: decodeStruct(type, typeNamed(type), value, place), unknown };
 }
 
+const quantityType = "apimachinery.pkg.api.resource.Quantity";
+
+/** The field of a struct, as error messages name it. The items of a list and of a map have the name of their field. */
+interface Field {
+  type: string;
+  path: string;
+}
+
 interface Place {
   unknown: string[];
   path: string;
@@ -58,7 +67,7 @@ function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Pl
       place.unknown.push(path);
       continue;
     }
-    const decoded = decodeValue(property, value[key], { ...place, path }, `${shortName(type)}.${path}`);
+    const decoded = decodeValue(property, value[key], { ...place, path }, { type, path });
     if (decoded === undefined || (isZero(decoded) && !property.pointer && !place.sparse)) continue;
     out[key] = decoded;
   }
@@ -76,14 +85,14 @@ function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Pl
   return out;
 }
 
-function decodeValue(property: Schema, value: unknown, place: Place, field: string): unknown {
+function decodeValue(property: Schema, value: unknown, place: Place, field: Field): unknown {
   if (value === null || value === undefined) return undefined;
   const schema = resolve(property);
   const mismatch = (expected: string) => {
     const isInteger = typeof value === "number" && expected.startsWith("int");
     const what = isInteger ? `number ${place.literals.get(place.path) ?? value}` : goKind(value);
     return new DecodeError(
-      `json: cannot unmarshal ${what} into Go struct field ${field} of type ${expected}`,
+      `json: cannot unmarshal ${what} into Go struct field ${shortName(field.type)}.${field.path} of type ${expected}`,
     );
   };
 
@@ -97,6 +106,14 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
     }
   }
   if (property.$ref === `${metaPrefix}FieldsV1`) return value;
+  if (property.$ref === quantityType) {
+    try {
+      return canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
+    } catch (error) {
+      if (error instanceof QuantityError) throw new DecodeError(error.message);
+      throw error;
+    }
+  }
   if (schema.oneOf) {
     const allowed = schema.oneOf.some(
       ({ type }) => type === typeof value || (type === "integer" && Number.isInteger(value)),
@@ -137,7 +154,7 @@ function decodeValue(property: Schema, value: unknown, place: Place, field: stri
   }
 }
 
-function decodeMap(values: Schema, value: JsonObject, place: Place, field: string): JsonObject | undefined {
+function decodeMap(values: Schema, value: JsonObject, place: Place, field: Field): JsonObject | undefined {
   const out: JsonObject = {};
   for (const key of Object.keys(value)) {
     const child = { ...place, path: `${place.path}.${key}` };

@@ -114,3 +114,15 @@ export function isLabelValue(value: string): string[] {
     ),
   ];
 }
+
+/** Names of container ports, as in /etc/services. */
+export function isPortName(name: string): string[] {
+  const problems: string[] = [];
+  if (name.length > 15) problems.push("must be no more than 15 characters");
+  if (!/^[-a-z0-9]+$/.test(name))
+    problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
+  if (name.includes("--")) problems.push("must not contain consecutive hyphens");
+  if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
+  return problems;
+}

@@ -127,6 +127,13 @@ export const tooLarge = (limitBytes: number) =>
 
 export const unsupportedMediaType = (message: string) => new ApiError(415, "UnsupportedMediaType", message);
 
+/** What responses can be. A real API server also lists protobuf. */
+export const supportedTypes = "application/json, application/yaml";
+
+/** The client accepts a format of the API, but not in a form that this resource has. */
+export const onlyTheseTypes = () =>
+  new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${supportedTypes}`);
+
 /** Names the object by kind, not by resource: `Lease.coordination.k8s.io "x" is invalid`. */
 export function invalid(
   subject: { group: string; kind: string; name: string },
@@ -166,6 +173,11 @@ export const field = {
   notSupported: (path: string, value: unknown, supported: string[]): FieldError => ({
     reason: "FieldValueNotSupported",
     message: `Unsupported value: ${shown(value)}: supported values: ${supported.map(quote).join(", ")}`,
+    field: path,
+  }),
+  notFound: (path: string, value: unknown): FieldError => ({
+    reason: "FieldValueNotFound",
+    message: `Not found: ${shown(value)}`,
     field: path,
   }),
   duplicate: (path: string, value: unknown): FieldError => ({

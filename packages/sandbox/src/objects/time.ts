@@ -13,14 +13,23 @@ export function formatTime(wallMs: number): string {
 
 /** Normalises a metav1.Time to UTC without decimals. */
 export function parseTime(text: string): string {
+  if (isNormal(text, 20)) return text;
   const { wallMs } = parse(text, secondsLayout, /^(\.\d+)?/, "");
   return formatTime(wallMs);
 }
 
 /** Normalises a metav1.MicroTime to UTC. */
 export function parseMicroTime(text: string): string {
+  if (isNormal(text, 27)) return text;
   const { wallMs, fraction } = parse(text, microsLayout, /^\.\d{6}/, ".000000");
   return `${new Date(wallMs).toISOString().slice(0, 19)}${fraction}Z`;
+}
+
+/** Most times come from this server or from a client that prints them the same way. */
+function isNormal(text: string, length: number): boolean {
+  if (text.length !== length || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/.test(text)) return false;
+  const wallMs = Date.parse(text);
+  return !Number.isNaN(wallMs) && formatTime(wallMs).slice(0, 19) === text.slice(0, 19);
 }
 
 function parse(text: string, layout: string, fractionPattern: RegExp, fractionLayout: string) {

@@ -30,7 +30,7 @@ export function readManagers(entries: ManagedFieldsEntry[] | undefined): Manager
       apiVersion: entry.apiVersion ?? "",
       subresource: entry.subresource ?? "",
       time: entry.time ?? "",
-      fields: FieldSet.parse(entry.fieldsV1),
+      fields: FieldSet.of(entry.fieldsV1),
     }));
 }
 
@@ -47,7 +47,7 @@ export function writeManagers(managers: Manager[]): ManagedFieldsEntry[] {
       apiVersion,
       time,
       fieldsType: "FieldsV1",
-      fieldsV1: fields.toJson(),
+      fieldsV1: fields.printed(),
       ...(subresource ? { subresource } : {}),
     }));
 }

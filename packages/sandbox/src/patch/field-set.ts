@@ -9,6 +9,22 @@ export class FieldSet {
   member = false;
   readonly children = new Map<string, FieldSet>();
 
+  /** Like `parse`, for the fieldsV1 of a stored object, which never change. */
+  static of(fieldsV1: JsonObject | undefined): FieldSet {
+    if (!fieldsV1) return new FieldSet();
+    const known = parsedSets.get(fieldsV1);
+    if (known) return known;
+    const set = FieldSet.parse(fieldsV1);
+    parsedSets.set(fieldsV1, set);
+    printedSets.set(set, fieldsV1);
+    return set;
+  }
+
+  /** The fieldsV1 that this set comes from, or else `toJson`. */
+  printed(): JsonObject {
+    return printedSets.get(this) ?? this.toJson();
+  }
+
   static parse(value: unknown): FieldSet {
     const set = new FieldSet();
     if (!isObject(value)) return set;
@@ -55,6 +71,16 @@ export class FieldSet {
     return out;
   }
 
+  /** Whether a field is in both sets. */
+  overlaps(other: FieldSet): boolean {
+    if (this.member && other.member) return true;
+    for (const [element, child] of this.children) {
+      const theirs = other.children.get(element);
+      if (theirs && child.overlaps(theirs)) return true;
+    }
+    return false;
+  }
+
   equals(other: FieldSet): boolean {
     return this.difference(other).isEmpty && other.difference(this).isEmpty;
   }
@@ -87,6 +113,10 @@ export class FieldSet {
     return out;
   }
 }
+
+/** Sets that were parsed before, and the values that they come from. Most writes change no owner. */
+const parsedSets = new WeakMap<JsonObject, FieldSet>();
+const printedSets = new WeakMap<FieldSet, JsonObject>();
 
 /** A path element as error messages show it. */
 export function readableElement(element: string): string {

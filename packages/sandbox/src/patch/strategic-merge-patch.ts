@@ -28,10 +28,12 @@ function mergeObjects(target: JsonObject, patch: JsonObject, schema: Schema): Js
     else put(out, key, mergeField(Object.hasOwn(out, key) ? out[key] : undefined, value, field));
   }
   for (const [key, value] of Object.entries(patch)) {
-    if (!Array.isArray(value)) continue;
-    if (key.startsWith(deletePrefix)) removeFrom(out, key.slice(deletePrefix.length), value);
-    if (key.startsWith(orderPrefix))
-      order(out, key.slice(orderPrefix.length), value, fieldOf(schema, key.slice(orderPrefix.length)));
+    if (Array.isArray(value) && key.startsWith(deletePrefix))
+      removeFrom(out, key.slice(deletePrefix.length), value);
+  }
+  for (const key of Object.keys(out)) {
+    const field = fieldOf(schema, key);
+    if (Array.isArray(out[key]) && merges(field)) reorder(out, key, { target, patch, field });
   }
   return out;
 }
@@ -54,7 +56,7 @@ function mergeField(target: unknown, patch: unknown, field: Schema): unknown {
   if (!merges(field)) return patch.map((item) => withoutDirectives(item, resolve(field.items ?? {})));
   const present = Array.isArray(target) ? target : [];
   const key = field["x-kubernetes-patch-merge-key"];
-  if (!key) return [...patch, ...present.filter((item) => !patch.some((other) => equal(other, item)))];
+  if (!key) return [...present, ...patch.filter((item) => !present.some((other) => equal(other, item)))];
   return mergeList(present, patch as JsonObject[], key, resolve(field.items ?? {}));
 }
 
@@ -81,26 +83,40 @@ function removeFrom(out: JsonObject, name: string, values: unknown[]): void {
   out[name] = (out[name] as unknown[]).filter((item) => !values.some((value) => equal(value, item)));
 }
 
-/** Sorts a list by the given order. Items that it does not name keep their place after the item before them. */
-function order(out: JsonObject, name: string, wanted: unknown[], field: Schema): void {
-  const list = out[name];
-  if (!Array.isArray(list)) return;
+interface Merge {
+  target: JsonObject;
+  patch: JsonObject;
+  field: Schema;
+}
+
+/**
+ * Orders a merged list as Kubernetes does. The items that the patch names come in the order of the patch, or of its
+ * directive. Each item that only the server has comes before the first of them that it preceded on the server.
+ */
+function reorder(out: JsonObject, name: string, { target, patch, field }: Merge): void {
+  const directive = patch[orderPrefix + name];
+  const given = Array.isArray(directive) ? directive : patch[name];
+  if (!Array.isArray(given)) return;
   const key = field["x-kubernetes-patch-merge-key"];
-  const rank = (item: unknown) =>
-    wanted.findIndex((entry) =>
-      key ? equal((entry as JsonObject)?.[key], (item as JsonObject)?.[key]) : equal(entry, item),
-    );
-  const ranked = list.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
-  const result: unknown[] = [...ranked];
-  list.forEach((item, index) => {
-    if (rank(item) >= 0) return;
-    const behind = list
-      .slice(0, index)
-      .reverse()
-      .find((other) => result.includes(other));
-    result.splice(behind === undefined ? 0 : result.indexOf(behind) + 1, 0, item);
-  });
-  out[name] = result;
+  const identity = (item: unknown) => JSON.stringify(key ? (item as JsonObject)?.[key] : item);
+  const places = (list: unknown) =>
+    new Map(((Array.isArray(list) ? list : []) as unknown[]).map((item, index) => [identity(item), index]));
+  const wanted = places(given);
+  const before = places(target[name]);
+  const place = (item: unknown, order: Map<string, number>) => order.get(identity(item)) ?? -1;
+
+  const items = out[name] as unknown[];
+  const named = items
+    .filter((item) => wanted.has(identity(item)))
+    .sort((a, b) => place(a, wanted) - place(b, wanted));
+  const others = items.filter((item) => !wanted.has(identity(item)));
+  const result: unknown[] = [];
+  for (const item of named) {
+    const at = place(item, before);
+    while (at >= 0 && others.length > 0 && place(others[0], before) < at) result.push(others.shift());
+    result.push(item);
+  }
+  out[name] = [...result, ...others];
 }
 
 /** Removes directives and nulls from a new value. */

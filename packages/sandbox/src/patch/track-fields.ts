@@ -4,7 +4,7 @@
  */
 import { decode } from "../objects/decode.ts";
 import { apiVersion } from "../objects/kind.ts";
-import { type ApiObject, type ManagedFieldsEntry, withMetadata } from "../objects/object.ts";
+import { type ApiObject, equal, type ManagedFieldsEntry, withMetadata } from "../objects/object.ts";
 import { typeNamed } from "../objects/schema.ts";
 import { formatTime } from "../objects/time.ts";
 import { type FieldsWrite, type Manager, ownable, readManagers, writeManagers } from "./field-managers.ts";
@@ -29,10 +29,12 @@ export function trackFields(
     return withEntries(object, undefined);
   const schema = typeNamed(kind.type);
   const before = old ?? (decode(kind.type, {}).value as ApiObject);
-  const { changed, removed } = compare(before, object, schema);
+  const { changed, removed } = compare(withoutOwners(before), withoutOwners(object), schema);
   const mine = ownable(changed, kind.status === true, subresource);
   const gone = ownable(removed, kind.status === true, subresource);
-  const managers = readManagers(given?.length ? given : old?.metadata.managedFields);
+  // A client sends back the owners that it read. The stored ones are the same, and their sets are already parsed.
+  const stored = old?.metadata.managedFields;
+  const managers = readManagers(given?.length && !equal(given, stored) ? given : stored);
   if (mine.isEmpty && gone.isEmpty) return withEntries(object, writeManagers(managers));
 
   const version = apiVersion(kind);
@@ -43,7 +45,7 @@ export function trackFields(
     other.subresource === recordedSubresource;
   const others = managers
     .filter((other) => !isMe(other))
-    .map((other) => ({ ...other, fields: other.fields.difference(mine).difference(gone) }));
+    .map((other) => ({ ...other, fields: without(other.fields, mine, gone) }));
   const present = managers.find(isMe);
   const me: Manager = {
     manager: fieldManager,
@@ -51,9 +53,27 @@ export function trackFields(
     apiVersion: version,
     subresource: recordedSubresource,
     time: formatTime(wallMs),
-    fields: (present?.fields ?? new FieldSet()).union(mine).difference(gone),
+    fields: owned(present?.fields ?? new FieldSet(), mine, gone),
   };
   return withEntries(object, writeManagers([...others, me]));
+}
+
+/** Objects without the list of owners, which has no owner itself. */
+function withoutOwners(object: ApiObject): ApiObject {
+  if (!object.metadata) return object;
+  const { managedFields: _owners, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** These keep the set itself if nothing changes, because it need not be printed again. */
+function without(fields: FieldSet, mine: FieldSet, gone: FieldSet): FieldSet {
+  if (!fields.overlaps(mine) && !fields.overlaps(gone)) return fields;
+  return fields.difference(mine).difference(gone);
+}
+
+function owned(fields: FieldSet, mine: FieldSet, gone: FieldSet): FieldSet {
+  if (!fields.overlaps(gone) && mine.difference(fields).isEmpty) return fields;
+  return fields.union(mine).difference(gone);
 }
 
 function withEntries(object: ApiObject, entries: ManagedFieldsEntry[] | undefined): ApiObject {

@@ -1,5 +1,5 @@
 /** Reads a request body in JSON, YAML or protobuf. */
-import { JsonSyntaxError, parseJson } from "../objects/json.ts";
+import { JsonSyntaxError, keyPlaces, parseJson } from "../objects/json.ts";
 import { isObject } from "../objects/object.ts";
 import { ProtobufError, readProtobuf } from "../objects/protobuf.ts";
 import { typeOf } from "../objects/resources.ts";
@@ -15,6 +15,8 @@ const maxYamlNodes = 1_000_000;
 export interface Body {
   value: unknown;
   duplicates: string[];
+  /** Where each key is in the body, by path. */
+  places?(): Map<string, number>;
   /** The text of numbers by path, where it matters. */
   literals?: ReadonlyMap<string, string>;
 }
@@ -83,7 +85,8 @@ export const mediaType = (header: string | undefined) =>
 
 export function readJson(bytes: Buffer): Body {
   try {
-    return parseJson(bytes.toString("utf8"));
+    const text = bytes.toString("utf8");
+    return { ...parseJson(text), places: () => keyPlaces(text) };
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw new BodyError(`couldn't get version/kind; json parse error: ${error.message}`);

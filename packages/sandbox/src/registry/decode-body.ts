@@ -27,10 +27,14 @@ function toObject(context: KindContext, body: Body, fieldValidation: string): Ap
   // Duplicates inside an unknown field are not reported, because the field is dropped.
   const dropped = new Set(unknown);
   const kept = body.duplicates.filter((path) => !pathsTo(path).some((parent) => dropped.has(parent)));
-  const problems = [
-    ...kept.map((path) => `duplicate field ${quote(path)}`),
-    ...unknown.map((path) => `unknown field ${quote(path)}`),
-  ].slice(0, maxProblems);
+  const found = [
+    ...kept.map((path) => ({ path, text: `duplicate field ${quote(path)}` })),
+    ...unknown.map((path) => ({ path, text: `unknown field ${quote(path)}` })),
+  ];
+  // In the order of the body.
+  const places = found.length > 1 ? body.places?.() : undefined;
+  if (places) found.sort((a, b) => (places.get(a.path) ?? 0) - (places.get(b.path) ?? 0));
+  const problems = found.map(({ text }) => text).slice(0, maxProblems);
   if (problems.length > 0) {
     if (fieldValidation === "Strict") {
       throw badRequest(cannotBeHandled(kind, `strict decoding error: ${problems.join(", ")}`));

@@ -27,7 +27,7 @@ export function decideDeletion(
   const { metadata } = object;
   const finalizers = wantedFinalizers(metadata.finalizers ?? [], options);
   const grace = graceSeconds(kind, object, options.gracePeriodSeconds);
-  const held = finalizers.length > 0 || grace > 0 || (kind === namespace && !isFinalized(object));
+  const held = finalizers.length > 0 || grace > 0 || !isFinalized(kind, object);
   if (!held) return "delete";
   const same = metadata.deletionTimestamp && grace === (metadata.deletionGracePeriodSeconds ?? 0);
   if (same && finalizers.length === (metadata.finalizers ?? []).length) return undefined;
@@ -59,7 +59,8 @@ function deletionTime({ deletionTimestamp, ...meta }: ObjectMeta, grace: number,
 }
 
 /** control/namespaces.ts removes a namespace after its content. Until then the finalizer in its spec holds it. */
-function isFinalized(object: ApiObject): boolean {
+export function isFinalized(kind: Kind, object: ApiObject): boolean {
+  if (kind !== namespace) return true;
   const spec = object.spec as { finalizers?: string[] } | undefined;
   return !spec?.finalizers?.length;
 }

@@ -10,7 +10,7 @@ import { subjectOf } from "./write.ts";
 export async function get(context: KindContext): Promise<ApiResponse> {
   const { cluster, request } = context;
   const version = request.query.get("resourceVersion") ?? "";
-  if (version === "") await cluster.store.caughtUp();
+  if (version === "" || Number(version) > cluster.store.revision) await cluster.store.caughtUp();
   checkNotTooNew(version, cluster.store.revision);
   return represent(context, findObject(context), 200);
 }

@@ -24,7 +24,7 @@ export async function list(context: KindContext): Promise<ApiResponse> {
   const token = query.get("continue") ?? "";
   const start = token ? decodeContinue(token, selection.prefix) : undefined;
   const asked = query.get("resourceVersion") ?? "";
-  if (asked === "") await store.caughtUp();
+  if (asked === "" || Number(asked) > store.revision) await store.caughtUp();
   checkNotTooNew(asked, store.revision);
   const exact = query.get("resourceVersionMatch") === "Exact";
   const revision = start?.revision ?? (exact ? Number(asked) : store.revision);

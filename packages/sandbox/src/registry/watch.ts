@@ -4,6 +4,7 @@
  */
 import { after } from "@tenure/base";
 import { apiVersion } from "../objects/kind.ts";
+import { withMetadata } from "../objects/object.ts";
 import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
 import type { Stored, StoreEvent } from "../store/types.ts";
 import type { ApiResponse, KindContext, Sink } from "./context.ts";
@@ -22,7 +23,7 @@ export async function watch(context: KindContext): Promise<ApiResponse> {
   const selection = parseSelection(context);
   const version = query.get("resourceVersion") ?? "";
   if (!/^\d*$/.test(version)) throw new ApiError(500, "", invalidVersionMessage(version));
-  if (version === "") await cluster.store.caughtUp();
+  if (version === "" || Number(version) > cluster.store.revision) await cluster.store.caughtUp();
   const given = parseInteger(query.get("timeoutSeconds") ?? "0");
   const seconds = given > 0 ? given : minTimeoutSeconds * (1 + cluster.platform.random());
   return { type: "stream", start: (sink) => start(context, selection, seconds, sink) };
@@ -73,7 +74,10 @@ function start(context: KindContext, selection: Selection, seconds: number, sink
   const stop = store.watch(selection.prefix, startRevision, (event) => {
     if (event.revision <= startRevision) return;
     const type = typeFor(event, selection);
-    if (type) sink.write(lines.line(type, event.object, event));
+    if (!type) return;
+    const leaves = type === "DELETED" && event.type !== "DELETED";
+    if (leaves) sink.write(lines.line(type, lastMatch(event)));
+    else sink.write(lines.line(type, event.object, event));
   });
   if (stop === undefined) {
     sink.write(errorLine(expired(`too old resource version: ${startRevision} (${store.compactedRevision})`)));
@@ -106,6 +110,13 @@ function typeFor(
   const before = previous !== undefined && selection.matches(previous.value);
   if (now) return before ? "MODIFIED" : "ADDED";
   return before ? "DELETED" : undefined;
+}
+
+/** The state of an object before it stopped matching, with the revision of that change. */
+function lastMatch({ previous, revision }: StoreEvent): Stored {
+  const { key, value } = previous as Stored;
+  const last = withMetadata(value, { resourceVersion: String(revision) });
+  return { key, revision, value: last, json: JSON.stringify(last) };
 }
 
 /** The lines of events, shared by all watches that send whole objects. */

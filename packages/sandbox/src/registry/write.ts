@@ -21,6 +21,7 @@ import { trackFields } from "../patch/track-fields.ts";
 import type { Decision, Stored } from "../store/types.ts";
 import { admit } from "./admission.ts";
 import type { KindContext } from "./context.ts";
+import { isFinalized } from "./deletion.ts";
 import { withGeneratedName } from "./generate-name.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -69,7 +70,7 @@ export async function updateObject(
       return prepareCreate(context, object, options);
     }
     const complete = prepareUpdate(context, object, current.value, options);
-    if (releasesObject(complete, current.value)) {
+    if (releasesObject(context.kind, complete, current.value)) {
       last = complete;
       return "delete";
     }
@@ -202,12 +203,13 @@ function checkPreconditions(context: KindContext, object: ApiObject, old: ApiObj
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(subject);
 }
 
-/** Whether the write removes the last finalizer of a deleted object. */
-function releasesObject(object: ApiObject, old: ApiObject): boolean {
+/** Whether nothing holds a deleted object any more after this write. */
+function releasesObject(kind: Kind, object: ApiObject, old: ApiObject): boolean {
   return (
     !object.metadata.finalizers?.length &&
     old.metadata.deletionTimestamp !== undefined &&
-    !old.metadata.deletionGracePeriodSeconds
+    !old.metadata.deletionGracePeriodSeconds &&
+    isFinalized(kind, object)
   );
 }
 

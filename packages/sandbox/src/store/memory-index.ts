@@ -82,6 +82,11 @@ export class MemoryIndex {
     for (const listener of this.#everything) listener(event);
   }
 
+  /** No event up to this revision is missing. Other keys than those of the API have changed. */
+  advance(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision);
+  }
+
   #collection(key: string): Collection {
     const name = collectionOf(key);
     let collection = this.#collections.get(name);

@@ -6,6 +6,7 @@ import { anonymousAdmin, anonymousUser } from "../access/user.ts";
 import type { RunningCluster } from "../control/cluster.ts";
 import { forbidden, forbiddenPath } from "../objects/status.ts";
 import type { ApiRequest, Context, ResponseForm } from "../registry/context.ts";
+import { findReview } from "../registry/reviews.ts";
 import { checkBrowserRequest } from "./browser-guard.ts";
 import { negotiate } from "./negotiate.ts";
 import { parseRequestInfo } from "./request-info.ts";
@@ -30,6 +31,8 @@ export function authorizeRequest(
     const why = explainDenial(user, info);
     throw info.isResource ? forbidden(info, why) : forbiddenPath(why);
   }
-  const responseForm = info.isResource ? negotiate(request.headers.accept) : discoveryForm;
+  const responseForm = info.isResource
+    ? negotiate(request.headers.accept, findReview(info) === undefined)
+    : discoveryForm;
   return { request, info, user, cluster, responseForm, warnings: [] };
 }

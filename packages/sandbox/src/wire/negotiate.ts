@@ -1,12 +1,11 @@
 /** Content negotiation: chooses JSON or YAML, and objects, a table or only metadata, from the Accept header. */
-import { ApiError } from "../objects/status.ts";
+import { ApiError, onlyTheseTypes, supportedTypes } from "../objects/status.ts";
 import type { ResponseForm } from "../registry/context.ts";
 
-/** A real API server also lists protobuf. */
-const supportedTypes = "application/json, application/yaml";
 const streamTypes = "application/json;stream=watch";
 
-export function negotiate(accept: string | undefined): ResponseForm {
+/** `tables` says whether the resource can be shown as a table. */
+export function negotiate(accept: string | undefined, tables: boolean): ResponseForm {
   if (!accept?.trim()) return { format: "json", as: "object" };
   let known = false;
   for (const option of accept.split(",")) {
@@ -25,7 +24,7 @@ export function negotiate(accept: string | undefined): ResponseForm {
     if (values.as === undefined) return { format, as: "object" };
     if (values.g !== "meta.k8s.io" || values.v !== "v1") continue;
     if (
-      values.as === "Table" ||
+      (values.as === "Table" && tables) ||
       values.as === "PartialObjectMetadata" ||
       values.as === "PartialObjectMetadataList"
     ) {
@@ -40,5 +39,5 @@ export function negotiate(accept: string | undefined): ResponseForm {
       {},
     );
   }
-  throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${supportedTypes}`);
+  throw onlyTheseTypes();
 }

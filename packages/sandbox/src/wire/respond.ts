@@ -1,5 +1,6 @@
 /** Writes responses. It is not an error if the client has disconnected. */
 import type { ServerResponse } from "node:http";
+import { TLSSocket } from "node:tls";
 import type { StatusEffect } from "../control/fault.ts";
 import { ApiError } from "../objects/status.ts";
 import type { ApiResponse, Context } from "../registry/context.ts";
@@ -53,9 +54,10 @@ function send(
   response.setHeader("Content-Type", contentType);
   response.setHeader("Content-Length", Buffer.byteLength(body));
   response.writeHead(code);
-  // Node sends a string body together with the headers, in one write. It then encodes the headers as UTF-8 too, but
-  // warnings need Latin-1 (see warnings.ts).
-  response.end(typeof body === "string" && warnings.length > 0 ? Buffer.from(body) : body);
+  // Node joins a string body with the headers. With TLS that is one record instead of two; without TLS it is slower. The
+  // headers are then encoded as UTF-8 too, but warnings need Latin-1 (see warnings.ts).
+  const joined = response.socket instanceof TLSSocket && warnings.length === 0;
+  response.end(typeof body === "string" && !joined ? Buffer.from(body) : body);
 }
 
 const faultReasons = {

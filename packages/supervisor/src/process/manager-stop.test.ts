@@ -8,19 +8,19 @@ import type { ManagerOptions } from "./manager.ts";
 afterEach(endManagers);
 
 describe("the first signal of a stop", () => {
-  /** The child and its worker each print what they get. The child exits when the worker has exited. */
-  const prefork = (signal: string) => {
+  /** The child and its worker each print what they get. */
+  const prefork = (signal: string, drain: string) => {
     const worker = `trap "echo worker got ${signal}; exit 0" ${signal}; echo worker up; while :; do sleep 0.02; done`;
-    return `trap 'echo master got ${signal}; sleep 0.2; echo master done; exit 0' ${signal}
+    return `trap 'echo master got ${signal}; ${drain}; echo master done; exit 0' ${signal}
       sh -c '${worker}' & echo master up; while :; do sleep 0.02; done`;
   };
-  const stopped = async (options: Partial<ManagerOptions>, signal = "TERM") => {
+  const stopped = async (options: Partial<ManagerOptions>, { signal = "TERM", drain = "sleep 0.2" } = {}) => {
     const { manager, shell, stdout } = newManager(options);
     let text = "";
     stdout.on("data", (chunk) => {
       text += chunk;
     });
-    await manager.start(shell(prefork(signal)));
+    await manager.start(shell(prefork(signal, drain)));
     await until(() => text.includes("master up") && text.includes("worker up"));
     expect((await manager.stop(20_000))?.killed).toBe(false);
     await manager.flushed();
@@ -33,7 +33,8 @@ describe("the first signal of a stop", () => {
 
   it("goes to the group or to the whole tree if told so", async () => {
     for (const killMode of ["group", "tree"] as const) {
-      const lines = await stopped({ killMode });
+      // The child waits for its worker, which it does not tell to stop.
+      const lines = await stopped({ killMode }, { drain: "wait" });
       expect([lines.at(-1), [...lines].sort()]).toEqual([
         "master done",
         ["master done", "master got TERM", "worker got TERM"],
@@ -42,7 +43,7 @@ describe("the first signal of a stop", () => {
   });
 
   it("is the stop signal", async () => {
-    expect(await stopped({ stopSignal: "SIGUSR1" }, "USR1")).toEqual([
+    expect(await stopped({ stopSignal: "SIGUSR1" }, { signal: "USR1" })).toEqual([
       "master got USR1",
       "master done",
       "worker got USR1",

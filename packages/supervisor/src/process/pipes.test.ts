@@ -53,6 +53,6 @@ describe("a child whose output goes through this process", () => {
     for (let i = 0; i < 3; i++) await outputOf("echo x");
     const { manager, shell } = newManager();
     await manager.start({ ...shell(""), command: "/no/such/program" }).catch(() => {});
-    await expect.poll(openDescriptors).toBe(before);
+    await expect.poll(openDescriptors, { timeout: 10_000 }).toBe(before);
   });
 });

@@ -11,6 +11,7 @@ function newGate(request: (request: { timeoutMs?: number }) => Promise<unknown>)
     prepare: async (call: (request: never) => Promise<unknown>) => void (await call({} as never)),
     open: async () => {},
     check: async () => undefined,
+    takeOver: async () => {},
     close: async () => {},
     takeOver: async () => {},
   };

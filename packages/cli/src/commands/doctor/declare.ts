@@ -20,6 +20,9 @@ export function declareDoctor(program: Command, platform: Platform, end: (exitCo
     .addOption(
       new Option("--renew-deadline <duration>", "compare the API server's latency with this renew deadline"),
     )
+    .addOption(
+      new Option("--lock <url>", "examine the election in this store: postgres://…, etcd://… or etcds://…"),
+    )
     .addOption(outputOption(["json", "yaml"]));
   addConnectionOptions(command);
   command

@@ -64,6 +64,11 @@ async function examine(
   session: Doctor,
   add: (report: Report) => void,
 ): Promise<void> {
+  if (session.openLock) {
+    const { examineStore } = await import("./checks/store.ts");
+    await examineStore(name, session, session.openLock, add);
+    return;
+  }
   const credentials = await checkCredentials(session);
   add(credentials);
   // Without credentials every other check would fail in the same way.

@@ -1,5 +1,6 @@
 /** The objects around the elections of a namespace: pods, workloads, budgets, slices. Undefined if access is denied. */
-import { type KubeClient, KubeError } from "@tenure/kube";
+import { KubeError } from "@tenure/kube";
+import type { LockClient } from "../../elections/find.ts";
 import type { Labelled, PodSpec, Workload } from "./workload.ts";
 
 export interface Pod extends Labelled {
@@ -42,7 +43,7 @@ export interface Snapshot {
 
 /** @param electionLabel the label of objects that an election writes */
 export async function takeSnapshot(
-  client: KubeClient,
+  client: LockClient,
   namespace: string,
   electionLabel: string,
 ): Promise<Snapshot> {

@@ -1,10 +1,10 @@
 /** `tenure elect`: takes part in an election, does no work, and logs who leads. */
 import type { Command } from "commander";
+import { connectCandidate, withIdentity } from "../../candidate/connect-candidate.ts";
 import { createElection, electionProblems, electionWarnings } from "../../candidate/create-election.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
 import { missingRights } from "../../candidate/missing-rights.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
-import { connect } from "../../cluster/connect.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
 import { connectionProblems } from "../../settings/connection-options.ts";
@@ -14,8 +14,10 @@ import { onceAborted } from "../../signals.ts";
 import type { ElectFlags } from "./declare.ts";
 
 export async function elect(command: Command, platform: Platform): Promise<void> {
-  const { flags, problems, nameOf } = await readSettings<ElectFlags>(command, platform);
-  problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
+  const { flags: given, problems, nameOf } = await readSettings<ElectFlags>(command, platform);
+  const flags = withIdentity(given, platform);
+  problems.push(...electionProblems(flags, platform, nameOf));
+  problems.push(...connectionProblems(flags), ...logProblems(flags));
   rejectProblems(problems, { nameOf });
   await untilShutdown(platform, async (signal) => {
     const log = await openLog(flags, platform, 1);
@@ -29,9 +31,9 @@ export async function elect(command: Command, platform: Platform): Promise<void>
 }
 
 async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSignal, log: Log): Promise<void> {
-  const connection = await connect(flags, platform, { signal, onWait: (message) => log.warn(message) });
-  const election = createElection(flags, connection, platform);
-  const name = `${connection.namespace}/${flags.leaseLockName}`;
+  const onWait = (message: string) => log.warn(message);
+  const { lock, electionName: name, cluster } = await connectCandidate(flags, platform, { signal, onWait });
+  const election = createElection(flags, lock, platform);
   log.info(`${election.identity}: taking part in the election of ${name}`, {
     event: "started",
     identity: election.identity,
@@ -40,7 +42,7 @@ async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSign
   const stop = logLeader(election, log, {
     every: flags.logLeaderEvery,
     clock: platform.backgroundClock,
-    missingRights: () => missingRights(flags, connection),
+    missingRights: () => missingRights(flags, cluster),
   });
   try {
     await election.run((term) => onceAborted(term.signal), { signal });

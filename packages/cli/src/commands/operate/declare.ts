@@ -22,8 +22,9 @@ function addLockOption(command: Command): Command {
   return command.addOption(
     new Option(
       "--lock <kind>",
-      "kind of lock, if several have this name (default: the Lease if there is one)",
-    ).choices(["lease", "configmap", "endpoints"]),
+      "kind of lock, if several have this name: lease, configmap, endpoints (default: the Lease if there is one); or the URL " +
+        "of a store: postgres://…, etcd://… or etcds://…",
+    ),
   );
 }
 
@@ -62,6 +63,9 @@ function declareList(program: Command, platform: Platform, end: End): void {
     .option("-A, --all-namespaces", "list elections in all namespaces")
     .option("--legacy", "include elections whose lock is a ConfigMap or Endpoints")
     .option("--nodes", "include the heartbeat Leases of nodes, which are not elections")
+    .addOption(
+      new Option("--lock <url>", "list the elections of this store: postgres://…, etcd://… or etcds://…"),
+    )
     .addOption(outputOption(["wide", "json", "yaml"]));
   addConnectionOptions(command);
   command.action(async (_flags: object, at: Command) => {

@@ -64,7 +64,7 @@ function describeElection(
   const row = (label: string, text: string | undefined) => {
     if (text !== undefined) rows.push([label, text]);
   };
-  const title = `${paint.bold(titleOf(state))} ${paint.dim(`(${state.kind})`)}`;
+  const title = `${paint.bold(titleOf(state))} ${paint.dim(`(${session.store ?? state.kind})`)}`;
   if (state.standing === "led") row("leader", paint.good(withoutControls(record.holderIdentity)));
   else row("leader", paint.bad(describeState(state)));
   if (record.holderIdentity !== "") {
@@ -103,7 +103,8 @@ function leaseOf({ record }: ElectionState): string {
   return `${isKnown ? "" : "unknown, assumed to be "}${leaseSecondsOf(record)}s`;
 }
 
-function whoseClock({ serverClock }: Session<OperateFlags>): string {
+function whoseClock({ serverClock, store }: Session<OperateFlags>): string {
+  if (store !== undefined) return "this machine's clock";
   return serverClock.time()
     ? "the API server's clock"
     : "this machine's clock, because the API server sent no time";

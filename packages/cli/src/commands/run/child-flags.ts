@@ -31,10 +31,10 @@ export interface ChildFlags extends HookFlags {
   onExit?: string;
   maxRestarts?: string;
   restartWindow?: string;
-  whenUnhealthy?: string;
-  warm?: boolean;
   once?: string;
   wait?: string;
+  whenUnhealthy?: string;
+  warm?: boolean;
 }
 
 export type RunFlags = ConnectionFlags &

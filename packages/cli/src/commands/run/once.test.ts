@@ -174,6 +174,15 @@ describe("--once", () => {
     expect(onceProblems({ once })).toMatchObject([{ field: "once" }]);
   });
 
+  it("rejects a child that runs on every replica", () => {
+    expect(onceProblems({ once: "v1", warm: true })).toMatchObject([{ field: "once" }]);
+  });
+
+  it("rejects a lock in a store, and does not repeat its password", () => {
+    const problems = onceProblems({ once: "v1", lock: "postgres://u:secret@db/app" });
+    expect(problems).toMatchObject([{ field: "once", value: "postgres://…" }]);
+  });
+
   it("rejects a lock in two objects", () => {
     expect(onceProblems({ once: "v1", lock: "configmap+lease" })).toMatchObject([
       { value: "configmap+lease" },

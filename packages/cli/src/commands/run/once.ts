@@ -12,23 +12,29 @@ import {
   objectPath,
   recordIn,
 } from "../../elections/lock-object.ts";
+import { exclusive } from "../../settings/problems.ts";
+import { isLockUrl, maskLock } from "../../stores/lock-url.ts";
 
 const prefix = "completed.tenure.dev/";
 
 export interface OnceFlags {
   once?: string;
   lock?: string;
+  warm?: boolean;
 }
 
-export function onceProblems({ once, lock = "lease" }: OnceFlags): Problem[] {
+export function onceProblems({ once, lock = "lease", warm = false }: OnceFlags): Problem[] {
   if (once === undefined) return [];
-  const problems: Problem[] = [];
+  const problems: Problem[] = warm ? [exclusive("once", "warm")] : [];
   if (!/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(once)) {
     const rule =
       "must be 1 to 63 letters, digits, '-', '_' or '.', and begin and end with a letter or a digit, because it names an annotation";
     problems.push({ field: "once", rule, value: quote(once) });
   }
-  if (lock.includes("+")) {
+  if (isLockUrl(lock)) {
+    const fix = "use a lock in Kubernetes, or record the result in the store yourself";
+    problems.push({ field: "once", rule: "needs a {lock} in Kubernetes", value: maskLock(lock), fix });
+  } else if (lock.includes("+")) {
     const fix = "migrate the lock first, or use a lock of its own for the task";
     problems.push({ field: "once", rule: "needs a {lock} in one object", value: lock, fix });
   }

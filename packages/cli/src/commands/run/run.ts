@@ -5,6 +5,7 @@
 import { describeProblems, parseDuration, readDuration, systemClock } from "@tenure/base";
 import { Supervisor } from "@tenure/supervisor";
 import type { Command } from "commander";
+import { connectCandidate, withIdentity } from "../../candidate/connect-candidate.ts";
 import {
   createElection,
   electionProblems,
@@ -16,7 +17,7 @@ import { failureOf } from "../../candidate/failure.ts";
 import { logLeader } from "../../candidate/leader-log.ts";
 import { missingRights } from "../../candidate/missing-rights.ts";
 import { isShutdown } from "../../candidate/shutdown.ts";
-import { type Connection, connect } from "../../cluster/connect.ts";
+import type { Connection } from "../../cluster/connect.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
 import { exitCodes } from "../../errors.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
@@ -73,9 +74,11 @@ export async function runCommand(
 }
 
 async function check(typed: readonly string[], declared: Command, platform: Platform): Promise<Setup> {
-  const { flags, problems, nameOf } = await readSettings<RunFlags>(declared, platform);
+  const { flags: given, problems, nameOf } = await readSettings<RunFlags>(declared, platform);
+  const flags = withIdentity(given, platform);
   const command = typed.length > 0 ? typed : (flags.command ?? []);
-  problems.push(...electionProblems(flags, platform), ...connectionProblems(flags), ...logProblems(flags));
+  problems.push(...electionProblems(flags, platform, nameOf));
+  problems.push(...connectionProblems(flags), ...logProblems(flags));
   problems.push(...trafficProblems(flags, platform, { hasChild: true }));
   problems.push(...onceProblems(flags));
   const child = childOptions(flags, platform, problems);
@@ -101,31 +104,33 @@ async function supervise(
   log: Log,
 ): Promise<number> {
   const onWait = (message: string) => log.warn(message, { event: "waiting" });
-  const connection = await connect(flags, platform, { signal: signals.shutdown, onWait });
+  const { lock, electionName, cluster } = await connectCandidate(flags, platform, {
+    signal: signals.shutdown,
+    onWait,
+  });
   const name = flags.leaseLockName ?? "";
-  const once = onceFrom(flags, connection, platform, log);
+  const once = onceFrom(flags, cluster, platform, log);
   if (await isAlreadyDone(once, signals.shutdown)) {
-    connection.client.close();
+    cluster?.client.close();
     return 0;
   }
   const onError = (error: Error) => log.warn(error.message, { event: "traffic" });
   const traffic = await createTraffic({
     flags,
-    connection,
+    connection: cluster,
     platform,
     election: name,
     identity: identityFrom(flags, platform) ?? "",
     onError,
   });
   const { gates, metrics } = traffic;
-  const election = createElection(flags, connection, platform, {
+  const election = createElection(flags, lock, platform, {
     onOverrun: "report",
     // The supervisor kills a child that does not stop in time (--stop-timeout).
     stopTimeout: false,
     clock: { ...systemClock, jumpCheckMs },
     ...(metrics && { metrics }),
   });
-  const electionName = `${connection.namespace}/${name}`;
   const [program = "", ...args] = command;
   const supervisor = new Supervisor({
     ...child,
@@ -141,7 +146,7 @@ async function supervise(
     logLeader(election, log, {
       every: flags.logLeaderEvery,
       clock: platform.backgroundClock,
-      missingRights: () => missingRights(flags, connection),
+      missingRights: () => missingRights(flags, cluster),
       isWorking: () => supervisor.hasProcesses(),
     }),
     logSupervisor(supervisor, log),
@@ -174,18 +179,19 @@ async function supervise(
     for (const stop of stops) stop();
     waiting.dispose();
     await server?.close();
-    connection.client.close();
+    cluster?.client.close();
   }
 }
 
 function onceFrom(
   flags: RunFlags,
-  { client, namespace }: Connection,
+  cluster: Connection | undefined,
   platform: Platform,
   log: Log,
 ): Once | undefined {
   const { once: task, leaseLockName: name = "", lock = "lease" } = flags;
-  if (task === undefined) return undefined;
+  if (task === undefined || !cluster) return undefined;
+  const { client, namespace } = cluster;
   const identity = identityFrom(flags, platform) ?? "";
   const onDone = (by: string, at: string) =>
     log.info(`${identity}: ${task} is done, by ${by} at ${at}`, { event: "done", identity, task, by, at });

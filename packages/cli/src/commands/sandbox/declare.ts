@@ -10,6 +10,7 @@ export interface SandboxFlags {
   host: string;
   hostName?: string[];
   dataDir?: string;
+  store?: string;
   kubeconfigOut?: string;
   anonymous?: boolean;
   tls: boolean;
@@ -30,6 +31,10 @@ export function declareSandbox(program: Command, platform: Platform): void {
     .option(
       "--data-dir <directory>",
       "directory to keep the data in across restarts (default: in memory only)",
+    )
+    .option(
+      "--store <url>",
+      "keep the data in etcd, for several sandboxes at once: etcd://HOST1:2379,HOST2:2379, etcds://… with TLS",
     )
     .option(
       "--kubeconfig-out <file>",
@@ -58,7 +63,9 @@ Press Ctrl-C to stop it.`,
     )
     .action(async (flags: SandboxFlags) => {
       const { runSandbox } = await import("./serve.ts");
-      await runSandbox(flags, platform);
+      // A password belongs into the environment, not onto the command line.
+      const store = flags.store ?? platform.env("TENURE_STORE");
+      await runSandbox(store ? { ...flags, store } : flags, platform);
     });
   declareFaults(sandbox, platform);
 }

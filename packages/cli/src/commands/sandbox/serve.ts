@@ -1,8 +1,9 @@
 /** Runs a sandbox until a signal stops it. */
 import { messageOf } from "@tenure/base";
-import { SandboxError, startSandbox } from "@tenure/sandbox";
+import { openEtcdStore, SandboxError, type Store, startSandbox } from "@tenure/sandbox";
 import { CliError } from "../../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
+import { exclusive, flagOf, rejectProblems } from "../../settings/problems.ts";
 import { firstSignal, onceAborted } from "../../signals.ts";
 import type { SandboxFlags } from "./declare.ts";
 
@@ -17,7 +18,7 @@ export async function runSandbox(flags: SandboxFlags, platform: Platform): Promi
       }),
   };
   const shutdown = firstSignal(source);
-  const sandbox = await start(flags);
+  const sandbox = await start(flags, platform);
   const kubeconfig = flags.kubeconfigOut ?? defaultKubeconfigPath(platform);
   try {
     await sandbox.writeKubeconfig(kubeconfig);
@@ -38,17 +39,25 @@ export async function runSandbox(flags: SandboxFlags, platform: Platform): Promi
   if (json) platform.out(`${JSON.stringify({ event: "stopped", signal: received })}\n`);
 }
 
-async function start(flags: SandboxFlags) {
+async function start(flags: SandboxFlags, platform: Platform) {
+  const store = flags.store === undefined ? undefined : await openStore(flags, platform);
   try {
-    return await startSandbox({
+    const sandbox = await startSandbox({
       port: flags.port,
       host: flags.host,
       hostNames: flags.hostName ?? [],
       tls: flags.tls,
       anonymous: flags.anonymous ?? false,
       ...(flags.dataDir ? { dataDir: flags.dataDir } : {}),
+      ...(store ? { store } : {}),
     });
+    const close = async () => {
+      await sandbox.close();
+      await store?.close();
+    };
+    return { ...sandbox, close };
   } catch (error) {
+    await store?.close();
     if (!(error instanceof SandboxError)) throw error;
     throw new CliError(
       error.code === "INVALID_OPTION" ? "Usage" : "Failed",
@@ -58,19 +67,54 @@ async function start(flags: SandboxFlags) {
   }
 }
 
+/** Connects to the etcd of --store. */
+async function openStore(flags: SandboxFlags, platform: Platform): Promise<Store> {
+  const { store = "", dataDir } = flags;
+  const { isLockUrl, maskLock, parseLockUrl, urlProblems } = await import("../../stores/lock-url.ts");
+  const place = isLockUrl(store) ? parseLockUrl(store) : undefined;
+  if (place?.store !== "etcd" || place.prefix !== undefined) {
+    const problem = {
+      field: "store",
+      rule: "must be etcd://HOST:2379 or etcds://HOST:2379, without a path",
+      value: maskLock(store),
+    };
+    rejectProblems([problem]);
+  }
+  const nameOf = platform.env("TENURE_STORE") === store ? () => "TENURE_STORE" : flagOf;
+  rejectProblems(
+    [...urlProblems("store", store, nameOf), ...(dataDir ? [exclusive("store", "dataDir")] : [])],
+    { nameOf },
+  );
+  const { etcdAccess } = await import("../../stores/open-store.ts");
+  try {
+    return await openEtcdStore(await etcdAccess(place as Extract<typeof place, { store: "etcd" }>, platform));
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(
+      "Failed",
+      `Cannot open the store ${maskLock(store)}: ${messageOf(error)}. Check that etcd runs`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
 function fixFor({ code }: SandboxError): string {
   if (code === "CANNOT_LISTEN") return ", with --port or --host";
   return code === "DATA_DIR" ? ", with --data-dir" : "";
 }
 
-function banner(url: string, kubeconfig: string, { dataDir, anonymous }: SandboxFlags): string {
+function banner(url: string, kubeconfig: string, flags: SandboxFlags): string {
+  const { dataDir, store, anonymous } = flags;
+  const place = dataDir ?? (store === undefined ? "in memory, lost when it stops" : "in etcd");
   return `
   A Kubernetes API is ready at ${url}
 
     export KUBECONFIG=${kubeconfig}
     kubectl get leases -A -w
 
-  Data: ${dataDir ?? "in memory, lost when it stops"}${anonymous ? "\n  Every request without a token is allowed." : ""}
+  Data: ${place}${anonymous ? "\n  Every request without a token is allowed." : ""}
   Press Ctrl-C to stop it.
 
 `;

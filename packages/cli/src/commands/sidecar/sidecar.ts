@@ -8,6 +8,7 @@ import type { Term } from "@tenure/election";
 import type { StatusSource } from "@tenure/status";
 import { inTraffic } from "@tenure/traffic";
 import type { Command } from "commander";
+import { connectCandidate, withIdentity } from "../../candidate/connect-candidate.ts";
 import {
   createElection,
   electionProblems,
@@ -18,7 +19,6 @@ import { createTraffic, trafficProblems } from "../../candidate/create-traffic.t
 import { logLeader } from "../../candidate/leader-log.ts";
 import { missingRights } from "../../candidate/missing-rights.ts";
 import { untilShutdown } from "../../candidate/shutdown.ts";
-import { connect } from "../../cluster/connect.ts";
 import { type Log, logProblems, openLog } from "../../log/log.ts";
 import type { Platform } from "../../platform.ts";
 import { connectionProblems } from "../../settings/connection-options.ts";
@@ -32,11 +32,11 @@ export async function sidecar(command: Command, platform: Platform): Promise<voi
   const { flags: typed, problems, nameOf } = await readSettings<SidecarFlags>(command, platform);
   const isFollowing = typed.followFile !== undefined || typed.followConfigmap !== undefined;
   const { followProblems, follow } = await import("./follow.ts");
-  const flags = isFollowing ? typed : withCurrentNames(typed, problems, platform);
+  const flags = isFollowing ? typed : withIdentity(withCurrentNames(typed, problems, platform), platform);
   if (isFollowing) problems.push(...followProblems(flags, platform));
   else {
     problems.push(
-      ...electionProblems(flags, platform),
+      ...electionProblems(flags, platform, nameOf),
       ...trafficProblems(flags, platform, { hasChild: false }),
     );
     readDuration("handoverDelay", flags.handoverDelay, problems, { mayBeZero: true });
@@ -61,13 +61,21 @@ async function takePart(
   signal: AbortSignal,
   log: Log,
 ): Promise<void> {
-  const connection = await connect(flags, platform, { signal, onWait: (message) => log.warn(message) });
+  const onWait = (message: string) => log.warn(message);
+  const { lock, electionName, cluster } = await connectCandidate(flags, platform, { signal, onWait });
   const identity = identityFrom(flags, platform) ?? "";
   const name = flags.leaseLockName ?? "";
   const onError = (error: Error) => log.warn(`${identity}: ${error.message}`, { event: "traffic", identity });
-  const traffic = await createTraffic({ flags, connection, platform, election: name, identity, onError });
+  const traffic = await createTraffic({
+    flags,
+    connection: cluster,
+    platform,
+    election: name,
+    identity,
+    onError,
+  });
   const { gates, metrics } = traffic;
-  const election = createElection(flags, connection, platform, {
+  const election = createElection(flags, lock, platform, {
     // A sidecar has no work that could overrun. After a freeze it continues as a follower.
     onOverrun: "report",
     stopTimeout: stopTimeoutFor(flags.handoverDelay),
@@ -77,19 +85,16 @@ async function takePart(
   const server = await traffic.serve(source);
   try {
     await traffic.prepare(signal);
-    log.info(
-      `${identity}: taking part in the election of ${connection.namespace}/${name}; status at ${server?.address}`,
-      {
-        event: "started",
-        identity,
-        election: `${connection.namespace}/${name}`,
-        status: server?.address,
-      },
-    );
+    log.info(`${identity}: taking part in the election of ${electionName}; status at ${server?.address}`, {
+      event: "started",
+      identity,
+      election: electionName,
+      status: server?.address,
+    });
     const stop = logLeader(election, log, {
       every: flags.logLeaderEvery,
       clock: platform.backgroundClock,
-      missingRights: () => missingRights(flags, connection),
+      missingRights: () => missingRights(flags, cluster),
     });
     const delayMs = parseDuration(flags.handoverDelay) ?? 0;
     const work = async (term: Term, ready: () => Promise<void>) => {
@@ -102,7 +107,7 @@ async function takePart(
     log.info(`${identity}: left the election`, { event: "stopped", identity });
   } finally {
     await server?.close();
-    connection.client.close();
+    cluster?.client.close();
   }
 }
 

@@ -52,6 +52,8 @@ function validate(object: ApiObject): FieldError[] {
   ];
 }
 
+const referenceFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
+
 export const event: Kind = {
   group: "",
   version: "v1",
@@ -67,7 +69,7 @@ export const event: Kind = {
   columns,
   selectable: {
     ...Object.fromEntries(
-      ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => [
+      referenceFields.map((name) => [
         `involvedObject.${name}`,
         (object: ApiObject) => text(involved(object)[name]),
       ]),
@@ -102,7 +104,17 @@ export const eventsEvent: Kind = {
   ...event,
   group: "events.k8s.io",
   type: "api.events.v1.Event",
-  selectable: {},
+  selectable: {
+    ...Object.fromEntries(
+      referenceFields.map((name) => [
+        `regarding.${name}`,
+        (object: ApiObject) => text(involved(object)[name]),
+      ]),
+    ),
+    reason: (object) => text(object.reason),
+    reportingController: (object) => text(object.reportingComponent),
+    type: (object) => text(object.type),
+  },
   convert: {
     fromStored: (object) => rename(object, newerNames, "events.k8s.io/v1"),
     toStored: (object) =>

@@ -2,9 +2,16 @@
  * Service, Endpoints and EndpointSlice. They are only stored: no controller fills them in, and nothing routes to
  * them.
  */
+import { isIP } from "node:net";
+import {
+  validateAddress,
+  validateEndpointAddress,
+  validatePortNumber,
+  validateProtocol,
+} from "../addresses.ts";
 import { ageColumn, formatLabels, joined, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsLabel, isDnsSubdomain } from "../name-rules.ts";
-import type { ApiObject, JsonObject } from "../object.ts";
+import { type ApiObject, equal, type JsonObject } from "../object.ts";
 import { type FieldError, field } from "../status.ts";
 import { immutable } from "../validate.ts";
 
@@ -112,9 +119,50 @@ function addressOf(object: ApiObject): string {
   return `10.96.${(hash >>> 8) % 256}.${(hash % 253) + 2}`;
 }
 
+interface EndpointAddress {
+  ip: string;
+  hostname?: string;
+}
+
+interface EndpointPort {
+  name?: string;
+  port: number;
+  protocol?: string;
+}
+
 interface EndpointSubset {
-  addresses?: { ip: string }[];
-  ports?: { port: number }[];
+  addresses?: EndpointAddress[];
+  notReadyAddresses?: EndpointAddress[];
+  ports?: EndpointPort[];
+}
+
+const dnsLabel = (path: string, value: string | undefined) =>
+  value ? isDnsLabel(value).map((why) => field.invalid(path, value, why)) : [];
+
+function validateSubset(subset: EndpointSubset, path: string): FieldError[] {
+  const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+  const errors: FieldError[] = [];
+  if (addresses.length === 0 && notReadyAddresses.length === 0)
+    errors.push(field.required(path, "must specify `addresses` or `notReadyAddresses`"));
+  for (const [name, list] of Object.entries({ addresses, notReadyAddresses })) {
+    for (const [index, { ip, hostname }] of list.entries()) {
+      const at = `${path}.${name}[${index}]`;
+      errors.push(...validateAddress(`${at}.ip`, ip), ...dnsLabel(`${at}.hostname`, hostname));
+      // Kubernetes reports an address that is none a second time.
+      if (isIP(ip) === 0) errors.push(field.invalid(`${at}.ip`, ip, "must be a valid IP address"));
+      else errors.push(...validateEndpointAddress(`${at}.ip`, ip));
+    }
+  }
+  for (const [index, { name, port, protocol }] of ports.entries()) {
+    const at = `${path}.ports[${index}]`;
+    if (ports.length > 1 && !name) errors.push(field.required(`${at}.name`));
+    errors.push(
+      ...dnsLabel(`${at}.name`, name),
+      ...validatePortNumber(`${at}.port`, port),
+      ...validateProtocol(`${at}.protocol`, protocol),
+    );
+  }
+  return errors;
 }
 
 /** kubectl shows the first three values and the number of the others. */
@@ -146,6 +194,12 @@ export const endpoints: Kind = {
     );
     return { ...object, subsets };
   },
+  validate: (object, old) =>
+    old && equal(object.subsets, old.subsets)
+      ? []
+      : ((object.subsets ?? []) as EndpointSubset[]).flatMap((subset, index) =>
+          validateSubset(subset, `subsets[${index}]`),
+        ),
   columns: [
     nameColumn,
     {
@@ -212,13 +266,61 @@ export const endpointSlice: Kind = {
     else if (!addressTypes.includes(String(object.addressType))) {
       errors.push(field.notSupported("addressType", object.addressType, addressTypes));
     }
-    for (const [index, { addresses }] of ((object.endpoints ?? []) as { addresses?: string[] }[]).entries()) {
-      if (!addresses?.length) {
-        errors.push(field.required(`endpoints[${index}].addresses`, "must contain at least 1 address"));
-      }
+    errors.push(...validateSlicePorts((object.ports ?? []) as EndpointPort[]));
+    // What an earlier version stored stays valid until somebody changes it.
+    if (!old || !equal(object.endpoints, old.endpoints)) {
+      for (const [index, endpoint] of ((object.endpoints ?? []) as SliceEndpoint[]).entries())
+        errors.push(...validateSliceEndpoint(endpoint, String(object.addressType), `endpoints[${index}]`));
     }
     if (old && object.addressType !== old.addressType)
       errors.push(immutable("addressType", object.addressType));
     return errors;
   },
 };
+
+interface SliceEndpoint {
+  addresses?: string[];
+  hostname?: string;
+  nodeName?: string;
+}
+
+function validateSlicePorts(ports: EndpointPort[]): FieldError[] {
+  const names = new Set<string>();
+  return ports.flatMap(({ name = "", protocol }, index) => {
+    const path = `ports[${index}]`;
+    const errors = [
+      ...dnsLabel(`${path}.name`, name),
+      ...(names.has(name) ? [field.duplicate(`${path}.name`, name)] : []),
+      ...validateProtocol(`${path}.protocol`, protocol),
+    ];
+    names.add(name);
+    return errors;
+  });
+}
+
+function validateSliceEndpoint(endpoint: SliceEndpoint, addressType: string, path: string): FieldError[] {
+  const { addresses = [], hostname, nodeName } = endpoint;
+  const errors: FieldError[] = [];
+  if (addresses.length === 0)
+    errors.push(field.required(`${path}.addresses`, "must contain at least 1 address"));
+  for (const [index, address] of addresses.entries())
+    errors.push(...validateSliceAddress(address, addressType, `${path}.addresses`, index));
+  if (nodeName)
+    errors.push(...isDnsSubdomain(nodeName).map((why) => field.invalid(`${path}.nodeName`, nodeName, why)));
+  return [...errors, ...dnsLabel(`${path}.hostname`, hostname)];
+}
+
+function validateSliceAddress(address: string, type: string, path: string, index: number): FieldError[] {
+  const at = `${path}[${index}]`;
+  if (type === "FQDN") {
+    const why = "should be a domain with at least two segments separated by dots";
+    return address.includes(".") ? [] : [field.invalid(at, address, why)];
+  }
+  const invalid = validateAddress(at, address);
+  if (invalid.length > 0) return invalid;
+  const wrongFamily = `IPv${isIP(address)}` !== type && (type === "IPv4" || type === "IPv6");
+  return [
+    ...(wrongFamily ? [field.invalid(path, address, `must be an ${type} address`)] : []),
+    ...validateEndpointAddress(at, address),
+  ];
+}

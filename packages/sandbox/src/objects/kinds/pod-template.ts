@@ -2,8 +2,10 @@
  * Defaults and validation of pod specs, shared by Pod, ReplicaSet and Deployment. Validation covers only the rules of
  * Kubernetes that manifests often break.
  */
-import { isDnsLabel } from "../name-rules.ts";
+import { validatePortNumber, validateProtocol } from "../addresses.ts";
+import { isDnsLabel, isPortName } from "../name-rules.ts";
 import type { JsonObject } from "../object.ts";
+import { compareQuantities } from "../quantity.ts";
 import { type FieldError, field } from "../status.ts";
 
 export interface Container extends JsonObject {
@@ -85,9 +87,10 @@ export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (!spec.containers?.length) errors.push(field.required(`${path}.containers`));
   const names = new Set<string>();
+  const volumes = new Set((spec.volumes ?? []).map(({ name }) => String(name)));
   for (const list of ["initContainers", "containers"] as const) {
     for (const [index, container] of (spec[list] ?? []).entries()) {
-      errors.push(...validateContainer(container, `${path}.${list}[${index}]`, names));
+      errors.push(...validateContainer(container, `${path}.${list}[${index}]`, names, volumes));
     }
   }
   if (spec.restartPolicy && !restartPolicies.includes(spec.restartPolicy)) {
@@ -96,7 +99,12 @@ export function validatePodSpec(spec: PodSpec, path: string): FieldError[] {
   return errors;
 }
 
-function validateContainer(container: Container, path: string, names: Set<string>): FieldError[] {
+function validateContainer(
+  container: Container,
+  path: string,
+  names: Set<string>,
+  volumes: Set<string>,
+): FieldError[] {
   const errors: FieldError[] = [];
   const { name, image, imagePullPolicy } = container;
   if (!name) errors.push(field.required(`${path}.name`));
@@ -109,17 +117,82 @@ function validateContainer(container: Container, path: string, names: Set<string
   if (imagePullPolicy && !pullPolicies.includes(String(imagePullPolicy))) {
     errors.push(field.notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies));
   }
-  for (const [index, { containerPort }] of (container.ports ?? []).entries()) {
-    if (!containerPort) errors.push(field.required(`${path}.ports[${index}].containerPort`));
-    else if (Number(containerPort) < 1 || Number(containerPort) > 65535) {
-      errors.push(
-        field.invalid(
-          `${path}.ports[${index}].containerPort`,
-          containerPort,
-          "must be between 1 and 65535, inclusive",
-        ),
-      );
+  return [
+    ...errors,
+    ...validatePorts(container, path),
+    ...validateEnvironment(container, path),
+    ...validateMounts(container, path, volumes),
+    ...validateResources(container, path),
+  ];
+}
+
+interface ContainerPort {
+  name?: string;
+  containerPort?: number;
+  protocol?: string;
+}
+
+function validatePorts(container: Container, path: string): FieldError[] {
+  const names = new Set<string>();
+  return ((container.ports ?? []) as ContainerPort[]).flatMap((port, index) => {
+    const { name, containerPort, protocol } = port;
+    const at = `${path}.ports[${index}]`;
+    const errors: FieldError[] = [];
+    if (name) {
+      errors.push(...isPortName(name).map((why) => field.invalid(`${at}.name`, name, why)));
+      if (names.has(name)) errors.push(field.duplicate(`${at}.name`, name));
+      names.add(name);
     }
+    if (!containerPort) errors.push(field.required(`${at}.containerPort`));
+    else errors.push(...validatePortNumber(`${at}.containerPort`, containerPort));
+    return [...errors, ...validateProtocol(`${at}.protocol`, protocol ?? "TCP")];
+  });
+}
+
+function validateEnvironment(container: Container, path: string): FieldError[] {
+  return (container.env ?? []).flatMap(({ name }, index) => {
+    const at = `${path}.env[${index}].name`;
+    if (!name) return [field.required(at)];
+    const why =
+      "a valid environment variable name must consist only of printable ASCII characters other than '='";
+    return /^[ -<>-~]+$/.test(name) ? [] : [field.invalid(at, name, why)];
+  });
+}
+
+interface VolumeMount {
+  name?: string;
+  mountPath?: string;
+}
+
+function validateMounts(container: Container, path: string, volumes: Set<string>): FieldError[] {
+  return ((container.volumeMounts ?? []) as VolumeMount[]).flatMap(({ name, mountPath }, index) => {
+    const at = `${path}.volumeMounts[${index}]`;
+    const errors: FieldError[] = [];
+    if (!name) errors.push(field.required(`${at}.name`));
+    else if (!volumes.has(name)) errors.push(field.notFound(`${at}.name`, name));
+    if (!mountPath) errors.push(field.required(`${at}.mountPath`));
+    return errors;
+  });
+}
+
+function validateResources(container: Container, path: string): FieldError[] {
+  const { limits = {}, requests = {} } = (container.resources ?? {}) as {
+    limits?: Record<string, string>;
+    requests?: Record<string, string>;
+  };
+  const errors: FieldError[] = [];
+  for (const [list, amounts] of Object.entries({ limits, requests })) {
+    for (const [name, amount] of Object.entries(amounts)) {
+      if (compareQuantities(amount, "0") >= 0) continue;
+      const at = `${path}.resources.${list}[${name}]`;
+      errors.push(field.invalid(at, amount, "must be greater than or equal to 0"));
+    }
+  }
+  for (const [name, amount] of Object.entries(requests)) {
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+    if (limit === undefined || compareQuantities(amount, limit) <= 0) continue;
+    const why = `must be less than or equal to ${name} limit of ${limit}`;
+    errors.push(field.invalid(`${path}.resources.requests`, amount, why));
   }
   return errors;
 }

@@ -3,8 +3,9 @@ import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";
 import { equal } from "../object.ts";
+import { roundToMilli } from "../quantity.ts";
 import { type FieldError, field } from "../status.ts";
-import { defaultPodSpec, type PodSpec, validatePodSpec } from "./pod-template.ts";
+import { type Container, defaultPodSpec, type PodSpec, validatePodSpec } from "./pod-template.ts";
 
 interface ContainerStatus {
   ready?: boolean;
@@ -73,7 +74,7 @@ export const pod: Kind = {
     { name: "Readiness Gates", priority: 1, cell: () => "<none>" },
   ],
   defaults(object, old) {
-    const spec = defaultPodSpec(specOf(object));
+    const spec = withRequests(defaultPodSpec(specOf(object)));
     spec.serviceAccountName ??= "default";
     spec.serviceAccount ??= spec.serviceAccountName;
     spec.enableServiceLinks ??= true;
@@ -96,6 +97,32 @@ export const pod: Kind = {
     return asked ?? Number(specOf(object).terminationGracePeriodSeconds ?? 30);
   },
 };
+
+type Amounts = Record<string, string>;
+
+/** A container requests what its limits allow, unless it says otherwise. Amounts are whole thousandths. */
+function withRequests(spec: PodSpec): PodSpec {
+  const rounded = (amounts: Amounts) =>
+    Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, roundToMilli(amount)]));
+  const complete = (container: Container): Container => {
+    const { limits, requests, ...rest } = (container.resources ?? {}) as {
+      limits?: Amounts;
+      requests?: Amounts;
+    };
+    if (!limits && !requests) return container;
+    const resources = {
+      ...(limits ? { limits: rounded(limits) } : {}),
+      requests: rounded({ ...limits, ...requests }),
+      ...rest,
+    };
+    return { ...container, resources };
+  };
+  return {
+    ...spec,
+    containers: (spec.containers ?? []).map(complete),
+    ...(spec.initContainers ? { initContainers: spec.initContainers.map(complete) } : {}),
+  };
+}
 
 /** The part of the spec that cannot change. */
 function immutablePart(spec: PodSpec): JsonObject {

@@ -1,7 +1,8 @@
 /** Checks that a candidate has the rights that it needs, with access reviews, which take every authorizer into account. */
 
-import { type KubeClient, KubeError } from "@tenure/kube";
+import { KubeError } from "@tenure/kube";
 import { formatRule, type RbacRule } from "@tenure/kube/internal";
+import type { LockClient } from "../../../elections/find.ts";
 import { finding, ok, type Report, skipped } from "../report.ts";
 
 type ResourceRule = Extract<RbacRule, { resources: string[] }>;
@@ -26,7 +27,7 @@ export function subjectOf(user: string): Subject {
 }
 
 export async function checkRights(
-  client: KubeClient,
+  client: LockClient,
   subject: Subject,
   namespace: string,
   rules: readonly RbacRule[],
@@ -93,7 +94,7 @@ function merge(rules: readonly ResourceRule[]): ResourceRule[] {
 }
 
 async function isAllowed(
-  client: KubeClient,
+  client: LockClient,
   { user, groups }: Subject,
   namespace: string,
   { apiGroups, resources, resourceNames, verbs }: ResourceRule,

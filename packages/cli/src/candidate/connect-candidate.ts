@@ -1,0 +1,55 @@
+/** Finds the lock of a candidate: in Kubernetes, or in the store that the URL of --lock names. */
+import { systemRandom } from "@tenure/base";
+import type { Lock } from "@tenure/election";
+import { type Connection, type ConnectOptions, connect, newClient } from "../cluster/connect.ts";
+import type { Platform } from "../platform.ts";
+import type { ConnectionFlags } from "../settings/connection-options.ts";
+import type { ElectionFlags } from "../settings/election-options.ts";
+import type { TrafficFlags } from "../settings/traffic-options.ts";
+import { isLockUrl } from "../stores/lock-url.ts";
+import { createLock, identityFrom } from "./create-election.ts";
+
+export interface CandidateConnection {
+  readonly lock: Lock;
+  /** `NAMESPACE/NAME` of a lock in Kubernetes, the name alone of one in a store. */
+  readonly electionName: string;
+  /** Undefined if neither the lock nor the traffic needs Kubernetes. */
+  readonly cluster: Connection | undefined;
+}
+
+/** Finds the lock. Contacts neither a cluster nor a store. */
+export async function connectCandidate(
+  flags: ElectionFlags & ConnectionFlags & TrafficFlags,
+  platform: Platform,
+  options: ConnectOptions = {},
+): Promise<CandidateConnection> {
+  const { leaseLockName: name = "" } = flags;
+  if (isLockUrl(flags.lock)) {
+    const { openStoreLock } = await import("../stores/open-store.ts");
+    const cluster = routesInKubernetes(flags) ? await connect(flags, platform, options) : undefined;
+    return { lock: await openStoreLock(flags, name, platform), electionName: name, cluster };
+  }
+  const cluster = await connect(flags, platform, options);
+  const client = newClient(cluster.config, platform, "tenure leader-election");
+  return {
+    lock: createLock(flags, cluster, client),
+    electionName: `${cluster.namespace}/${name}`,
+    cluster,
+  };
+}
+
+/**
+ * Outside of Kubernetes no pod name is at hand. A random part tells apart two processes with the same host name, such as two
+ * containers on the network of their host.
+ */
+export function withIdentity<Flags extends ElectionFlags>(flags: Flags, platform: Platform): Flags {
+  if (!isLockUrl(flags.lock) || identityFrom(flags, platform)) return flags;
+  const suffix = Math.floor(systemRandom() * 2 ** 32)
+    .toString(16)
+    .padStart(8, "0");
+  return { ...flags, id: `${platform.hostName()}-${suffix}` };
+}
+
+function routesInKubernetes({ label, service, leaderConfigmap }: TrafficFlags): boolean {
+  return Boolean(label) || service !== undefined || leaderConfigmap !== undefined;
+}

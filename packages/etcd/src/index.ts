@@ -1,0 +1,3 @@
+/** @tenure/etcd: leader election on etcd, without Kubernetes. */
+export type { EtcdTls } from "./connection.ts";
+export { EtcdLock, type EtcdLockOptions } from "./etcd-lock.ts";
