@@ -167,10 +167,10 @@ describe("a supervisor that lost its term", () => {
     const { name, host } = await startTree();
     sendSignal(host.pid, "SIGUSR2");
     const lost = await host.event(({ event }) => event === "lost");
-    await host.event(({ type }) => type === "stopped");
+    // On a busy machine the watchdog may kill first.
+    const stopped = await host.event(({ type }) => type === "stopped");
     expect(mentioning(name)).toEqual([]);
-    const killing = await host.event(({ type }) => type === "killing");
-    expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
+    expect(stopped.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
     expect(await host.event(({ event }) => event === "term-ended")).toMatchObject({ released: false });
     expect(host.phases()).toEqual(["pre-leader", "leader", "pre-follower", "follower"]);
   });
@@ -181,10 +181,10 @@ describe("a supervisor that lost its term", () => {
     await host.event(({ type }) => type === "stopping");
     sendSignal(host.pid, "SIGUSR2");
     const lost = await host.event(({ event }) => event === "lost");
-    await host.event(({ type }) => type === "stopped");
+    // On a busy machine the watchdog may kill first.
+    const stopped = await host.event(({ type }) => type === "stopped");
     expect(mentioning(name)).toEqual([]);
-    const killing = await host.event(({ type }) => type === "killing");
-    expect(killing.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
+    expect(stopped.atMs - lost.atMs).toBeLessThan(lost.remainingMs ?? 0);
     expect(await host.exitCode).toBe(1);
     expect(host.events.filter(({ event }) => event === "released")).toEqual([]);
   });

@@ -131,6 +131,8 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
   }
 
   override freeze(): void {
+    // A supervisor that is frozen while its watchdog hangs is a limit that the documents name.
+    if (!this.#watchdog.isProtecting) this.#watchdog.heal();
     this.machine.freeze();
   }
 

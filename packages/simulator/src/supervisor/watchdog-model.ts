@@ -40,6 +40,17 @@ export class WatchdogModel {
     send(1, { type: "watchdog-ended", why: "it was killed by SIGKILL" });
   }
 
+  /** Whether it would kill the child now, if the supervisor could not. */
+  get isProtecting(): boolean {
+    return this.#isAlive && !this.#isHung;
+  }
+
+  /** It neither hangs nor is dead. */
+  heal(): void {
+    this.#isAlive = true;
+    this.#isHung = false;
+  }
+
   /** Returns whether the effect is for the watchdog. */
   perform(effect: Effect): boolean {
     switch (effect.type) {
