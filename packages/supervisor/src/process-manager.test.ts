@@ -35,9 +35,12 @@ it("may be called in every state, and repeatedly", async () => {
   expect(await manager.stop(0)).toBeUndefined();
   expect(await manager.wait()).toBeUndefined();
   manager.signal("SIGHUP");
-  const program = { command: "sh", args: ["-c", "trap '' TERM; while :; do sleep 0.05; done"] };
+  const name = uniqueSeconds();
+  const program = { command: "sh", args: ["-c", `trap '' TERM; exec sleep ${name}`] };
   const [first, second] = await Promise.all([manager.start(program), manager.start(program)]);
   expect(second.pid).toBe(first.pid);
+  // Now it ignores SIGTERM.
+  await until(() => sleepers(name).length === 1);
   const waited = manager.wait();
   const stops = [manager.stop(60_000), manager.stop(100), manager.stop(60_000)];
   await expect(manager.start(program)).rejects.toThrow(/still being stopped/);
