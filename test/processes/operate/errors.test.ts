@@ -180,7 +180,10 @@ describe("wrong input exits with 2", () => {
     [["status", "Bad_Name"], "NAME must be 1 to 253 lower case letters, digits, '-' or '.'"],
     [["status", "x", "-n", "a/b"], "--namespace must be 1 to 253 lower case"],
     [["status", "x", "-o", "xml"], "Allowed: wide, json, yaml."],
-    [["status", "x", "--lock", "secret"], "Allowed choices are lease, configmap, endpoints."],
+    [
+      ["status", "x", "--lock", "secret"],
+      '--lock must be one of lease, configmap, endpoints, or a URL that begins with postgres://, etcd:// or etcds://, but is "secret"',
+    ],
     [
       ["status", "x", "--sandbox", "http://127.0.0.1:1", "--context", "y"],
       "--sandbox cannot be combined with --context",

@@ -1,5 +1,5 @@
 /** Creates the election that the flags describe. */
-import { describeProblems, oneOfProblem, type Problem, quote, readDuration } from "@tenure/base";
+import { describeProblems, type Problem, quote, readDuration } from "@tenure/base";
 import { checkIdentity, checkTimings, type TimingOptions, timingWarnings } from "@tenure/core";
 import {
   ConfigMapLock,
@@ -16,7 +16,7 @@ import type { Connection } from "../cluster/connect.ts";
 import type { Platform } from "../platform.ts";
 import { type ElectionFlags, lockChoices } from "../settings/election-options.ts";
 import { flagOf, type NameOf } from "../settings/problems.ts";
-import { isLockUrl, lockUrlProblems, maskLock } from "../stores/lock-url.ts";
+import { isLockUrl, lockUrlProblems, unknownLockProblem } from "../stores/lock-url.ts";
 
 /** Everything that is wrong with the flags of an election. */
 export function electionProblems(
@@ -110,19 +110,12 @@ export function createLock(
   }
 }
 
-function unknownLock(lock: string): Problem {
-  const { rule, fix, ...problem } = oneOfProblem("lock", lockChoices, maskLock(lock));
-  return {
-    ...problem,
-    rule: `${rule}, or a URL that begins with postgres://, etcd:// or etcds://`,
-    ...(fix && { fix }),
-  };
-}
-
 function lockProblems(flags: ElectionFlags & { readonly namespace?: string }): readonly Problem[] {
   const { lock = "lease", leaseLockName: name, namespace = "default" } = flags;
   return [
-    ...(isLockUrl(lock) || lockChoices.some((kind) => kind === lock) ? [] : [unknownLock(lock)]),
+    ...(isLockUrl(lock) || lockChoices.some((kind) => kind === lock)
+      ? []
+      : [unknownLockProblem(lock, lockChoices)]),
     ...(name === undefined
       ? [{ field: "name", rule: "must be set: it is the name of the lock, the same for all replicas" }]
       : []),

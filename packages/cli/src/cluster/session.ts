@@ -14,7 +14,7 @@ import type { Platform } from "../platform.ts";
 import { type ConnectionFlags, connectionProblems } from "../settings/connection-options.ts";
 import { rejectProblems } from "../settings/problems.ts";
 import { readSettings } from "../settings/settings.ts";
-import { isLockUrl, type LockUrlFlags, lockUrlProblems, maskLock } from "../stores/lock-url.ts";
+import { isLockUrl, type LockUrlFlags, lockUrlProblems, unknownLockProblem } from "../stores/lock-url.ts";
 import { connect } from "./connect.ts";
 
 export interface OperateFlags extends ConnectionFlags {
@@ -125,7 +125,7 @@ function choiceProblems({ lock, output }: OperateFlags): Problem[] {
   const kinds = Object.keys(lockKinds);
   const formats = ["json", "yaml", "wide"];
   return [
-    ...(lock === undefined || kinds.includes(lock) ? [] : [oneOfProblem("lock", kinds, maskLock(lock))]),
+    ...(lock === undefined || kinds.includes(lock) ? [] : [unknownLockProblem(lock, kinds)]),
     ...(output === undefined || formats.includes(output) ? [] : [oneOfProblem("output", formats, output)]),
   ];
 }

@@ -3,7 +3,7 @@
  * `postgres://USER@HOST1,HOST2/DATABASE?table=tenure_locks`, `etcd://HOST1:2379,HOST2:2379/PREFIX`, and `etcds://` for etcd with
  * TLS. Cheap to load: the packages of the stores are loaded by open-store.ts.
  */
-import { type Problem, quote } from "@tenure/base";
+import { oneOfProblem, type Problem, quote } from "@tenure/base";
 
 export interface LockUrlFlags {
   lock?: string;
@@ -145,4 +145,10 @@ function decode(text: string | undefined): string | undefined {
   } catch {
     return text;
   }
+}
+
+/** @param choices the kinds of locks that the command knows beside a URL */
+export function unknownLockProblem(lock: string, choices: readonly string[]): Problem {
+  const problem = oneOfProblem("lock", choices, maskLock(lock));
+  return { ...problem, rule: `${problem.rule}, or a URL that begins with postgres://, etcd:// or etcds://` };
 }
