@@ -1,0 +1,18 @@
+/** The resources that the components use. */
+import type { Resource } from "./api.ts";
+import type { Lease, Node, Pod, Service } from "./objects.ts";
+
+export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+export const nodes: Resource<Node> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+export const services: Resource<Service> = {
+  apiVersion: "v1",
+  kind: "Service",
+  plural: "services",
+  namespaced: true,
+};
+export const leases: Resource<Lease> = {
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
+};
