@@ -30,6 +30,8 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly channels: Channels;
   readonly logPrefix: string | undefined;
+  /** Where the child reads from: the input of the supervisor, nothing, or a pipe. @default "inherit" */
+  readonly stdin?: "inherit" | "ignore" | "input";
   /** Undefined: the child inherits the stream of the supervisor. */
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
@@ -167,10 +169,10 @@ export class ProcessManager {
   }
 
   #slots(): Slot[] {
-    const { channels, logPrefix, stdout, stderr } = this.#options;
+    const { channels, logPrefix, stdin = "inherit", stdout, stderr } = this.#options;
     const isPiped = channels.lines || logPrefix !== undefined;
     const output = (to: Writable | undefined) => (isPiped || to ? "pipe" : "inherit");
-    const stdio: Slot[] = ["inherit", output(stdout), output(stderr)];
+    const stdio: Slot[] = [stdin, output(stdout), output(stderr)];
     if (channels.fd !== undefined) {
       while (stdio.length < channels.fd) stdio.push("ignore");
       stdio.push("pipe");
