@@ -5,7 +5,7 @@
 import type { Writable } from "node:stream";
 import { after, Backoff, type Clock } from "@tenure/base";
 import type { ChildExit } from "./events.ts";
-import { ownPid, randomId } from "./platform.ts";
+import { ownPid, randomId, signalNumber } from "./platform.ts";
 import type { StopResult } from "./process/child-lifecycle.ts";
 import { killUntilGone } from "./process/kill.ts";
 import { ProcessManager } from "./process/manager.ts";
@@ -23,6 +23,8 @@ export interface GuardedProgram {
   readonly stderr: Writable;
   /** Whether the program gets an input. @default false */
   readonly hasInput?: boolean;
+  /** The process that SIGTERM goes to, if the program only starts it. @default the program itself */
+  readonly signalTarget?: (pid: number) => number | undefined;
 }
 
 export interface GuardedProcess {
@@ -87,7 +89,7 @@ export class GuardedProcesses {
 
   async run(program: GuardedProgram): Promise<GuardedProcess> {
     const { clock, onError } = this.#options;
-    const { command, args, env, cwd, stdout, stderr, hasInput = false } = program;
+    const { command, args, env, cwd, stdout, stderr, hasInput = false, signalTarget } = program;
     const own = randomId();
     const marker = { [markerVariable]: `${this.marker} ${own}` };
     const manager = new ProcessManager({
@@ -100,6 +102,7 @@ export class GuardedProcesses {
       stderr,
       ownStdout: stdout,
       ownStderr: stderr,
+      signalTarget,
       onEvent: () => {},
       onError,
     });
@@ -155,5 +158,12 @@ export async function killLeftProcesses(marker: string, clock: Clock): Promise<n
 
 /** Distinguishes this process from a later one with the same pid. Undefined if there is no such process. */
 export function processStart(pid: number = ownPid): number | undefined {
-  return procTable().read()?.find((row) => row.pid === pid)?.started;
+  return procTable()
+    .read()
+    ?.find((row) => row.pid === pid)?.started;
+}
+
+/** The exit code as a shell shows it: 128 and the number of the signal for a program that a signal ended. */
+export function exitCodeOf({ code, signal }: ChildExit): number {
+  return code ?? 128 + (signal === undefined ? 0 : signalNumber(signal));
 }

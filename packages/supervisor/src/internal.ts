@@ -2,6 +2,7 @@
 export { runCheck } from "./check/run.ts";
 export type { Check } from "./check/spec.ts";
 export {
+  exitCodeOf,
   type GuardedProcess,
   GuardedProcesses,
   killLeftProcesses,

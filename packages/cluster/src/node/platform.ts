@@ -16,7 +16,7 @@ export interface NodePlatform extends Platform {
     readonly isRoot: boolean;
     readonly userId: number;
     readonly temporaryFolder: string;
-    readonly nodeProgram: string;
+    readonly pid: number;
   };
   /** A secret that nobody can guess, in hexadecimal. */
   randomSecret(): string;
@@ -46,7 +46,7 @@ export const systemNodePlatform: NodePlatform = {
       isRoot: userId === 0,
       userId,
       temporaryFolder: tmpdir(),
-      nodeProgram: process.execPath,
+      pid: process.pid,
     };
   },
   randomSecret: () => randomBytes(32).toString("hex"),

@@ -44,6 +44,8 @@ export interface ManagerOptions {
   readonly stopSignal?: NodeJS.Signals;
   /** @default "process" */
   readonly killMode?: KillMode;
+  /** The process that signals go to, if it is not the child itself. @param pid the child @default the child */
+  readonly signalTarget?: ((pid: number) => number | undefined) | undefined;
   readonly onEvent: (event: ManagerEvent) => void;
   readonly onError: (error: Error) => void;
 }
@@ -139,7 +141,15 @@ export class ProcessManager {
   }
 
   #manage(childProcess: ChildProcess, pid: number): ChildLifecycle {
-    const { tree, clock, stopSignal = "SIGTERM", killMode = "process", onEvent, onError } = this.#options;
+    const {
+      tree,
+      clock,
+      stopSignal = "SIGTERM",
+      killMode = "process",
+      signalTarget,
+      onEvent,
+      onError,
+    } = this.#options;
     tree.addGroup(pid);
     void tree.confine(pid);
     const child = new ChildLifecycle({
@@ -149,6 +159,7 @@ export class ProcessManager {
       clock,
       stopSignal,
       killMode,
+      signalTarget: signalTarget && (() => signalTarget(pid)),
       onStopping: (timeoutMs) => onEvent({ type: "stopping", pid, timeoutMs }),
       onExit: (exit) => {
         this.#state = "stopping";
