@@ -18,6 +18,8 @@ export interface NodePlatform extends Platform {
     readonly temporaryFolder: string;
     readonly pid: number;
   };
+  /** Kills a process and its group. */
+  kill(pid: number): void;
   /** A secret that nobody can guess, in hexadecimal. */
   randomSecret(): string;
 }
@@ -48,6 +50,13 @@ export const systemNodePlatform: NodePlatform = {
       temporaryFolder: tmpdir(),
       pid: process.pid,
     };
+  },
+  kill(pid) {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // It has already ended.
+    }
   },
   randomSecret: () => randomBytes(32).toString("hex"),
 };

@@ -4,11 +4,13 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { ApiClient } from "../../client/api.ts";
 import type { Node } from "../../client/objects.ts";
 import type { NodePlatform } from "../platform.ts";
 import type { PodManager } from "../pod/pod-manager.ts";
 import { AgentError } from "./agent-error.ts";
+import { serveAttach, serveExec } from "./serve-command.ts";
 import { serveLogs } from "./serve-logs.ts";
 
 interface AgentServerOptions {
@@ -23,11 +25,13 @@ export class AgentServer {
   readonly #options: AgentServerOptions;
   readonly #secret: string;
   readonly #http: Server;
+  readonly #upgraded = new Set<Duplex>();
 
   constructor(options: AgentServerOptions) {
     this.#options = options;
     this.#secret = options.platform.randomSecret();
     this.#http = createServer((request, response) => void this.#handle(request, response));
+    this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
   /** Resolves with the port. */
@@ -63,28 +67,67 @@ export class AgentServer {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     this.#http.closeAllConnections();
+    for (const socket of this.#upgraded) socket.destroy();
     await closed;
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       this.#authenticate(request);
-      const url = new URL(request.url ?? "/", "http://agent");
-      const [, action = "", namespace = "", pod = "", container = ""] = url.pathname
-        .split("/")
-        .map(decodeURIComponent);
+      const { action, target, query } = parse(request);
       if (action !== "containerLogs") throw new AgentError(404, "there is no such path");
       const { manager, platform } = this.#options;
-      const target = { namespace, pod, container };
-      await serveLogs({ manager, platform, target, query: url.searchParams, response });
+      await serveLogs({ manager, platform, target, query, response });
     } catch (error) {
       sendError(response, error);
+    }
+  }
+
+  async #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#upgraded.add(socket);
+    socket.on("error", () => {}).once("close", () => this.#upgraded.delete(socket));
+    try {
+      this.#authenticate(incoming);
+      const { action, target, query } = parse(incoming);
+      const worker = this.#options.manager.find(target.namespace, target.pod);
+      if (!worker) throw new AgentError(404, `pod ${JSON.stringify(target.pod)} does not run on this node`);
+      const running = worker.runtime.running(target.container);
+      if (!running) throw new AgentError(400, `container ${JSON.stringify(target.container)} is not running`);
+      const { kill } = this.#options.platform;
+      const request = { running, query, incoming, socket, head, kill };
+      if (action === "exec") await serveExec(request);
+      else if (action === "attach") await serveAttach(request);
+      else throw new AgentError(404, "there is no such path");
+    } catch (error) {
+      const code = error instanceof AgentError ? error.status : 500;
+      const reason = code === 404 ? "NotFound" : code === 400 ? "BadRequest" : "InternalError";
+      const message = error instanceof Error ? error.message : String(error);
+      const status = {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message,
+        reason,
+        code,
+      };
+      const body = JSON.stringify(status);
+      const head = `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nConnection: close`;
+      socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     }
   }
 
   #authenticate({ headers }: IncomingMessage): void {
     if (headers.authorization !== `Bearer ${this.#secret}`) throw new AgentError(401, "Unauthorized");
   }
+}
+
+function parse({ url = "/" }: IncomingMessage) {
+  const { pathname, searchParams: query } = new URL(url, "http://agent");
+  const [, action = "", namespace = "", pod = "", container = ""] = pathname
+    .split("/")
+    .map(decodeURIComponent);
+  return { action, target: { namespace, pod, container }, query };
 }
 
 function sendError(response: ServerResponse, error: unknown): void {

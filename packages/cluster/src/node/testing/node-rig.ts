@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sleep, systemClock } from "@tenure/base";
 import { KubeClient } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
-import { expect } from "vitest";
 import { type NodeOptions, type RunningNode, startNode } from "../node.ts";
 import type { NodeContainer, NodePod, NodePodSpec } from "../pod.ts";
 
@@ -47,6 +47,18 @@ export const shell = (script: string, more: Partial<NodeContainer> = {}): NodeCo
 
 export const isReady = ({ status }: NodePod) =>
   status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+
+/** Asks until the answer is as expected. The error shows the last answer. */
+export async function waitFor<T>(ask: () => Promise<T>, isExpected: (answer: T) => boolean): Promise<T> {
+  const endMs = systemClock.now().monoMs + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (isExpected(answer)) return answer;
+    if (systemClock.now().monoMs > endMs)
+      throw new Error(`not as expected: ${JSON.stringify(answer, null, 2)}`);
+    await sleep(systemClock, 20);
+  }
+}
 
 export async function startNodeRig(options: Partial<NodeOptions> = {}): Promise<NodeRig> {
   const sandbox = await startSandbox();
@@ -91,20 +103,17 @@ export async function startNodeRig(options: Partial<NodeOptions> = {}): Promise<
         body: { apiVersion: "v1", kind: "Pod", metadata: { name }, spec: { nodeName: "node-0", ...spec } },
       }),
     pod: read,
-    async until(name, expected) {
-      let found: NodePod | undefined;
-      await expect
-        .poll(
-          async () => {
-            found = await read(name);
-            return found !== undefined && expected(found) ? "as expected" : found?.status;
-          },
-          { timeout: withinMs, interval: 20 },
-        )
-        .toBe("as expected");
-      return found as NodePod;
+    until: (name, expected) =>
+      waitFor(
+        () => read(name),
+        (pod) => pod !== undefined && expected(pod),
+      ) as Promise<NodePod>,
+    async untilGone(name) {
+      await waitFor(
+        () => read(name),
+        (pod) => pod === undefined,
+      );
     },
-    untilGone: (name) => expect.poll(() => read(name), { timeout: withinMs, interval: 20 }).toBeUndefined(),
     async remove(name, gracePeriodSeconds) {
       const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds };
       await client.request({ method: "DELETE", path: `${podsPath}/${name}`, body });
