@@ -1,6 +1,7 @@
 /** The resources that the components use. */
 import type { Resource } from "./api.ts";
 import type { Lease, Node, Pod, Service } from "./objects.ts";
+import type { Deployment, ReplicaSet } from "./workloads.ts";
 
 export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 export const nodes: Resource<Node> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
@@ -14,5 +15,17 @@ export const leases: Resource<Lease> = {
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
   plural: "leases",
+  namespaced: true,
+};
+export const replicaSets: Resource<ReplicaSet> = {
+  apiVersion: "apps/v1",
+  kind: "ReplicaSet",
+  plural: "replicasets",
+  namespaced: true,
+};
+export const deployments: Resource<Deployment> = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  plural: "deployments",
   namespaced: true,
 };

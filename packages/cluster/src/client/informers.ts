@@ -1,0 +1,38 @@
+/** One informer for each resource, however many controllers need it. */
+import type { Platform } from "../platform.ts";
+import type { ApiClient, Resource } from "./api.ts";
+import { Informer } from "./informer.ts";
+import type { KubeObject } from "./objects.ts";
+
+export interface InformersOptions {
+  client: ApiClient;
+  platform: Platform;
+  /** A watch or a list failed. Both are retried. */
+  onError: (error: Error) => void;
+}
+
+export class Informers {
+  readonly #options: InformersOptions;
+  readonly #informers = new Map<string, Informer<KubeObject>>();
+
+  constructor(options: InformersOptions) {
+    this.#options = options;
+  }
+
+  of<T extends KubeObject>(resource: Resource<T>): Informer<T> {
+    const key = `${resource.apiVersion}/${resource.plural}`;
+    const informer = this.#informers.get(key) ?? new Informer<KubeObject>({ ...this.#options, resource });
+    this.#informers.set(key, informer);
+    return informer as Informer<KubeObject> as Informer<T>;
+  }
+
+  /** Follows all resources that were asked for, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers.values()].map((informer) => informer.run(signal)));
+  }
+
+  /** Resolves when all copies are complete. */
+  async synced(): Promise<void> {
+    await Promise.all([...this.#informers.values()].map(({ synced }) => synced));
+  }
+}
