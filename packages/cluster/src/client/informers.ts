@@ -19,9 +19,11 @@ export class Informers {
     this.#options = options;
   }
 
-  of<T extends KubeObject>(resource: Resource<T>): Informer<T> {
-    const key = `${resource.apiVersion}/${resource.plural}`;
-    const informer = this.#informers.get(key) ?? new Informer<KubeObject>({ ...this.#options, resource });
+  /** @param namespace all namespaces if it is missing */
+  of<T extends KubeObject>(resource: Resource<T>, namespace?: string): Informer<T> {
+    const key = `${resource.apiVersion}/${resource.plural} ${namespace ?? ""}`;
+    const informer =
+      this.#informers.get(key) ?? new Informer<KubeObject>({ ...this.#options, resource, namespace });
     this.#informers.set(key, informer);
     return informer as Informer<KubeObject> as Informer<T>;
   }

@@ -1,6 +1,6 @@
 /** The resources that the components use. */
 import type { Resource } from "./api.ts";
-import type { Lease, Node, Pod, Service } from "./objects.ts";
+import type { KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
 import type { Deployment, ReplicaSet } from "./workloads.ts";
 
 export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
@@ -28,4 +28,10 @@ export const deployments: Resource<Deployment> = {
   kind: "Deployment",
   plural: "deployments",
   namespaced: true,
+};
+export const namespaces: Resource<KubeObject> = {
+  apiVersion: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
 };

@@ -4,6 +4,7 @@ import { Election, LeaseLock, type Term, type TimingOptions } from "@tenure/elec
 import type { KubeClient } from "@tenure/kube";
 import { EventRecorder } from "../client/event-recorder.ts";
 import { Informers } from "../client/informers.ts";
+import { hasCode } from "../client/writes.ts";
 import type { Controller, ControllerContext } from "../controllers/controller.ts";
 import { type Platform, systemPlatform } from "../platform.ts";
 import { fencedClient } from "./fenced-client.ts";
@@ -67,7 +68,8 @@ async function runTerm(
 ): Promise<void> {
   const client = fencedClient(unfenced, term);
   const onError = (error: unknown) => {
-    if (!term.signal.aborted) report(asError(error));
+    // A conflict only says that a copy was behind. The work is repeated with the next one.
+    if (!term.signal.aborted && !hasCode(error, "Conflict")) report(asError(error));
   };
   const informers = new Informers({ client, platform, onError });
   const recorders = new Map<string, EventRecorder>();
