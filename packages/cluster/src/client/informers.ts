@@ -1,7 +1,7 @@
 /** One informer for each resource, however many controllers need it. */
 import type { Platform } from "../platform.ts";
 import type { ApiClient, Resource } from "./api.ts";
-import { Informer } from "./informer.ts";
+import { Informer, type InformerOptions } from "./informer.ts";
 import type { KubeObject } from "./objects.ts";
 
 export interface InformersOptions {
@@ -19,11 +19,14 @@ export class Informers {
     this.#options = options;
   }
 
-  /** @param namespace all namespaces if it is missing */
-  of<T extends KubeObject>(resource: Resource<T>, namespace?: string): Informer<T> {
-    const key = `${resource.apiVersion}/${resource.plural} ${namespace ?? ""}`;
-    const informer =
-      this.#informers.get(key) ?? new Informer<KubeObject>({ ...this.#options, resource, namespace });
+  /** @param scope a namespace, or a selector. Everything if it is missing. */
+  of<T extends KubeObject>(
+    resource: Resource<T>,
+    scope: Pick<InformerOptions<T>, "namespace" | "query"> = {},
+  ): Informer<T> {
+    const key = JSON.stringify([resource.apiVersion, resource.plural, scope]);
+    const known = this.#informers.get(key);
+    const informer = known ?? new Informer<KubeObject>({ ...this.#options, ...scope, resource });
     this.#informers.set(key, informer);
     return informer as Informer<KubeObject> as Informer<T>;
   }

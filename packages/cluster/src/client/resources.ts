@@ -1,6 +1,7 @@
 /** The resources that the components use. */
 import type { Resource } from "./api.ts";
-import type { KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
+import type { EndpointSlice, Endpoints } from "./endpoint-objects.ts";
+import type { ConfigMap, KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
 import type { Deployment, ReplicaSet } from "./workloads.ts";
 
 export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
@@ -34,4 +35,22 @@ export const namespaces: Resource<KubeObject> = {
   kind: "Namespace",
   plural: "namespaces",
   namespaced: false,
+};
+export const endpointSlices: Resource<EndpointSlice> = {
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  plural: "endpointslices",
+  namespaced: true,
+};
+export const endpoints: Resource<Endpoints> = {
+  apiVersion: "v1",
+  kind: "Endpoints",
+  plural: "endpoints",
+  namespaced: true,
+};
+export const configMaps: Resource<ConfigMap> = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
 };

@@ -19,7 +19,7 @@ export function nodeHealthController(graceMs: number): Controller {
   return (context) => {
     const { client, platform, informers, onError } = context;
     const all = informers.of(nodes);
-    const signs = informers.of(leases, "kube-node-lease");
+    const signs = informers.of(leases, { namespace: "kube-node-lease" });
     const allPods = informers.of(pods);
     const recorder = context.recorder("node-controller");
     /** The last sign of life of each node, and when it was seen. */
