@@ -2,7 +2,7 @@
 import type { Resource } from "./api.ts";
 import type { EndpointSlice, Endpoints } from "./endpoint-objects.ts";
 import type { ConfigMap, KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
-import type { Deployment, ReplicaSet } from "./workloads.ts";
+import type { Deployment, Job, ReplicaSet } from "./workloads.ts";
 
 export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 export const nodes: Resource<Node> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
@@ -54,3 +54,4 @@ export const configMaps: Resource<ConfigMap> = {
   plural: "configmaps",
   namespaced: true,
 };
+export const jobs: Resource<Job> = { apiVersion: "batch/v1", kind: "Job", plural: "jobs", namespaced: true };

@@ -50,3 +50,37 @@ export interface DeploymentStatus {
   readonly collisionCount?: number;
   readonly conditions?: readonly Condition[];
 }
+
+export interface Job extends KubeObject {
+  readonly spec: {
+    readonly parallelism?: number;
+    readonly completions?: number;
+    readonly completionMode?: string;
+    readonly backoffLimit?: number;
+    readonly activeDeadlineSeconds?: number;
+    readonly ttlSecondsAfterFinished?: number;
+    readonly suspend?: boolean;
+    readonly podReplacementPolicy?: string;
+    readonly managedBy?: string;
+    readonly selector?: LabelSelector;
+    readonly template: PodTemplate;
+  };
+  readonly status?: JobStatus;
+}
+
+export interface JobStatus {
+  readonly active?: number;
+  readonly ready?: number;
+  readonly terminating?: number;
+  readonly succeeded?: number;
+  readonly failed?: number;
+  readonly startTime?: string;
+  readonly completionTime?: string;
+  readonly completedIndexes?: string;
+  /** Pods that have finished, but are not part of the counts yet. */
+  readonly uncountedTerminatedPods?: {
+    readonly succeeded?: readonly string[];
+    readonly failed?: readonly string[];
+  };
+  readonly conditions?: readonly Condition[];
+}

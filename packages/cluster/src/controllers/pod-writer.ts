@@ -21,6 +21,8 @@ export interface PodSource {
   readonly owner: KubeObject;
   readonly controller: OwnerReference;
   readonly template: PodTemplate;
+  /** What the name of the pod starts with. @default the name of the owner and a dash */
+  readonly nameBase?: string;
 }
 
 export interface PodWriterOptions {
@@ -34,6 +36,8 @@ export interface PodWriterOptions {
 export class PodWriter {
   readonly #options: PodWriterOptions;
   readonly #expectations = new Expectations();
+  /** What pods are made of whose creation has to be repeated, by key. */
+  readonly #repeats = new Map<string, PodSource>();
 
   constructor(options: PodWriterOptions) {
     this.#options = options;
@@ -55,41 +59,31 @@ export class PodWriter {
   }
 
   /** Sends writes again whose answer was lost. */
-  async repeatUnknown(owner: string, source: PodSource): Promise<void> {
+  async repeatUnknown(owner: string, ownerObject: KubeObject): Promise<void> {
     for (const podKey of this.#expectations.unknown(owner, "create")) {
-      const failure = await this.#createOne(owner, splitKey(podKey).name, source);
+      const source = this.#repeats.get(podKey);
+      const failure = source && (await this.#createOne(owner, splitKey(podKey).name, source));
       if (failure) throw failure.error;
     }
-    const { namespace } = source.owner.metadata;
     for (const uid of this.#expectations.unknown(owner, "delete")) {
-      const pod = this.#options.pods.list(namespace).find(({ metadata }) => metadata.uid === uid);
+      const candidates = this.#options.pods.list(ownerObject.metadata.namespace);
+      const pod = candidates.find(({ metadata }) => metadata.uid === uid);
       if (!pod) this.#expectations.settle(owner, uid);
-      else {
-        const failure = await this.#deleteOne(owner, pod, source.owner);
-        if (failure) throw failure.error;
-      }
+      const failure = pod && (await this.#deleteOne(owner, pod, ownerObject));
+      if (failure) throw failure.error;
     }
   }
 
   /** Creates pods in growing batches, so that a create that is bound to fail is not sent hundreds of times. */
-  async create(
-    owner: string,
-    count: number,
-    source: PodSource,
-    customize: (index: number) => PodSource = () => source,
-  ): Promise<WriteFailure | undefined> {
-    const base = `${source.owner.metadata.name}-`;
-    for (let done = 0, batch = 1; done < count; done += batch, batch *= 2) {
-      batch = Math.min(batch, count - done);
-      const results = await Promise.all(
-        Array.from({ length: batch }, (_, index) => {
-          const name = generatedName(base, this.#options.platform.random);
-          const { namespace } = source.owner.metadata;
-          this.#expectations.expect(owner, "create", keyOf({ namespace, name }), this.#nowMs());
-          return this.#createOne(owner, name, customize(done + index));
-        }),
-      );
-      const failure = results.find((result) => result !== undefined);
+  async create(owner: string, sources: readonly PodSource[]): Promise<WriteFailure | undefined> {
+    for (let done = 0, batch = 1; done < sources.length; done += batch, batch *= 2) {
+      const started = sources.slice(done, done + batch).map((source) => {
+        const { name: ownerName, namespace } = source.owner.metadata;
+        const name = generatedName(source.nameBase ?? `${ownerName}-`, this.#options.platform.random);
+        this.#expectations.expect(owner, "create", keyOf({ namespace, name }), this.#nowMs());
+        return this.#createOne(owner, name, source);
+      });
+      const failure = (await Promise.all(started)).find((result) => result !== undefined);
       if (failure) return isNamespaceEnding(failure.error) ? undefined : failure;
     }
     return undefined;
@@ -116,9 +110,12 @@ export class PodWriter {
     try {
       await createObject(client, pods, namespace, podFromTemplate(source.template, { ...source, name }));
     } catch (error) {
-      if (!hasCode(error, "AlreadyExists"))
+      if (!hasCode(error, "AlreadyExists")) {
+        if (mayHaveHappened(error)) this.#repeats.set(item, source);
         return this.#failed(owner, item, source.owner, "FailedCreate", error);
+      }
     }
+    this.#repeats.delete(item);
     this.#expectations.markSent(owner, item);
     if (cached.get(namespace, name)) this.#expectations.settle(owner, item);
     this.#record(source.owner, "Normal", "SuccessfulCreate", `Created pod: ${name}`);

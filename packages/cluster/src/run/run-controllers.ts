@@ -2,6 +2,7 @@
 import { deploymentController } from "../controllers/deployment/controller.ts";
 import { endpointsController } from "../controllers/endpoints/endpoints-controller.ts";
 import { endpointSliceController } from "../controllers/endpoints/slice-controller.ts";
+import { jobController } from "../controllers/job/controller.ts";
 import { evictionController } from "../controllers/node-lifecycle/eviction-controller.ts";
 import { defaultNodeGraceMs, nodeHealthController } from "../controllers/node-lifecycle/health-controller.ts";
 import { replicaSetController } from "../controllers/replica-set/controller.ts";
@@ -9,7 +10,7 @@ import { rootCaController } from "../controllers/root-ca/controller.ts";
 import { type ElectedOptions, runElected } from "./run-elected.ts";
 
 export interface ControllersOptions extends ElectedOptions {
-  /** How long a node may give no sign of life before it counts as unreachable. @default 40_000 */
+  /** How long a node may give no sign of life before it counts as unreachable. @default 50_000 */
   nodeGraceMs?: number | undefined;
   /**
    * The certificate of the API server's authority, as PEM. Every namespace gets it in a ConfigMap, because pods mount that.
@@ -24,6 +25,7 @@ export async function runControllers(options: ControllersOptions): Promise<void>
   const controllers = [
     deploymentController,
     replicaSetController,
+    jobController,
     nodeHealthController(nodeGraceMs),
     evictionController,
     endpointSliceController,

@@ -22,7 +22,7 @@ const filters: readonly Filter[] = [
     const repels = (node.spec?.taints ?? []).find(
       (taint) => taint.effect !== "PreferNoSchedule" && !isTolerated(taint, spec.tolerations),
     );
-    return repels ? [`node(s) had untolerated taint {${repels.key}: ${repels.value ?? ""}}`] : [];
+    return repels ? ["node(s) had untolerated taint(s)"] : [];
   },
   (pod, { node }) =>
     matchesNodeAffinity(pod, node) ? [] : ["node(s) didn't match Pod's node affinity/selector"],

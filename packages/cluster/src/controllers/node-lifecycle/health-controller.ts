@@ -12,8 +12,8 @@ import { hasCode, patchObject, replaceObject } from "../../client/writes.ts";
 import type { Controller } from "../controller.ts";
 import { isSameTaints, lifeSignOf, unknownConditions, wantedTaints } from "./health.ts";
 
-/** How long a node may be silent. A node agent renews its Lease every 10 s. */
-export const defaultNodeGraceMs = 40_000;
+/** How long a node may be silent. A node agent renews its Lease every 10 s. Kubernetes waits as long. */
+export const defaultNodeGraceMs = 50_000;
 
 export function nodeHealthController(graceMs: number): Controller {
   return (context) => {

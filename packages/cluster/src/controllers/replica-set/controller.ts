@@ -51,7 +51,7 @@ export const replicaSetController: Controller = (context) => {
     }
     const nowMs = platform.clock.now().wallMs;
     const controller = controllerReference(replicaSets, set);
-    await writer.repeatUnknown(key, { owner: set, controller, template: set.spec.template });
+    await writer.repeatUnknown(key, set);
     const isSettled = writer.isSettled(key);
     const claims = claimsOf(set, set.spec.selector, allPods.list(namespace).filter(isActive));
     const owned = await claimObjects({
@@ -64,9 +64,10 @@ export const replicaSetController: Controller = (context) => {
     });
     let failure: WriteFailure | undefined;
     if (isSettled && !set.metadata.deletionTimestamp) {
+      const source = { owner: set, controller, template: set.spec.template };
       const changes = decidePods(set, owned, relatedPods(set, owned), nowMs);
       failure =
-        (await writer.create(key, changes.create, { owner: set, controller, template: set.spec.template })) ??
+        (await writer.create(key, Array(changes.create).fill(source))) ??
         (await writer.delete(key, changes.delete, set));
     }
     await updateStatus(set, owned, failure);
