@@ -228,3 +228,7 @@ export interface Service extends KubeObject {
     readonly sessionAffinity?: string;
   };
 }
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Labels;
+}
