@@ -48,12 +48,11 @@ const firstHost = 2;
 const lastHost = 254;
 
 /** The networks of nodes: 10.244.0.0/24 to 10.244.255.0/24. */
-export function podNetwork(index: number): string {
+function podNetwork(index: number): string {
   return `10.244.${index}.0/24`;
 }
 
-/** The lowest network that no node has. Undefined if there is none. */
-export function freePodNetwork(used: ReadonlySet<string>): string | undefined {
-  for (let index = 0; index < 256; index++) if (!used.has(podNetwork(index))) return podNetwork(index);
-  return undefined;
+/** The networks that no node has, lowest first. */
+export function freePodNetworks(used: ReadonlySet<string>): string[] {
+  return Array.from({ length: 256 }, (_, index) => podNetwork(index)).filter((network) => !used.has(network));
 }

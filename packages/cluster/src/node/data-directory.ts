@@ -1,5 +1,5 @@
-/** The folder of one node agent. It remembers which processes belong to the agent, for the agent that comes after it. */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+/** The data folder of node agents. It remembers which processes belong to them, for the agents that come after them. */
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@tenure/base";
 import { killLeftProcesses, processStart } from "@tenure/supervisor/internal";
@@ -31,7 +31,10 @@ export class DataDirectory {
       );
     }
     if (before && before.marker !== own.marker) await killLeftProcesses(before.marker, clock);
-    await rm(join(this.path, "pods"), { recursive: true, force: true });
+    for (const entry of await readdir(this.path, { withFileTypes: true })) {
+      if (entry.isDirectory())
+        await rm(join(this.path, entry.name, "pods"), { recursive: true, force: true });
+    }
     const owner: Owner = { pid: own.pid, started: processStart(own.pid), marker: own.marker };
     await writeFile(join(this.path, "owner.json"), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
   }

@@ -7,8 +7,10 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ApiClient } from "../../client/api.ts";
 import type { Node } from "../../client/objects.ts";
+import { loopbackTwin } from "../addresses.ts";
 import type { NodePlatform } from "../platform.ts";
 import type { PodManager } from "../pod/pod-manager.ts";
+import type { AgentAddress } from "../register/node-object.ts";
 import { AgentError } from "./agent-error.ts";
 import { serveAttach, serveExec } from "./serve-command.ts";
 import { serveLogs } from "./serve-logs.ts";
@@ -16,8 +18,10 @@ import { serveLogs } from "./serve-logs.ts";
 interface AgentServerOptions {
   readonly manager: PodManager;
   readonly platform: NodePlatform;
-  readonly host: string;
 }
+
+/** The port of the kubelet. */
+const agentPort = 10_250;
 
 const secretNamespace = "kube-system";
 
@@ -34,12 +38,36 @@ export class AgentServer {
     this.#http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
-  /** Resolves with the port. */
-  async listen(): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#http.once("error", reject).listen(0, this.#options.host, resolve);
+  /**
+   * Listens on the first address of a network for pods. Resolves with undefined if another agent of this machine does: the
+   * pods of both would have the same addresses. Machines with one loopback address only, like macOS, use that.
+   */
+  async claim(network: string): Promise<AgentAddress | undefined> {
+    const wanted = loopbackTwin(network.replace(/\.0\/24$/, ".1"));
+    if (this.#http.listening) {
+      if (this.#address().address === wanted) return this.#address();
+      await this.close();
+    }
+    const problem = await this.#listen(wanted, agentPort);
+    if (problem === undefined) return this.#address();
+    if (problem !== "EADDRNOTAVAIL") return undefined;
+    return (await this.#listen("127.0.0.1", 0)) === undefined ? this.#address() : undefined;
+  }
+
+  #address(): AgentAddress {
+    const { address, port } = this.#http.address() as AddressInfo;
+    return { address, port };
+  }
+
+  /** Resolves with the error code if it cannot listen. */
+  #listen(host: string, port: number): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const onError = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
+      this.#http.once("error", onError).listen(port, host, () => {
+        this.#http.off("error", onError);
+        resolve(undefined);
+      });
     });
-    return (this.#http.address() as AddressInfo).port;
   }
 
   /** Gives the secret to the API server, in a Secret that pods cannot read. */
@@ -65,6 +93,7 @@ export class AgentServer {
   }
 
   async close(): Promise<void> {
+    if (!this.#http.listening) return;
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     this.#http.closeAllConnections();
     for (const socket of this.#upgraded) socket.destroy();

@@ -19,7 +19,7 @@ describe.skipIf(problem !== undefined)("containers with their own namespaces", (
   afterAll(() => rig.close());
 
   const logOf = (name: string) => {
-    const folder = join(rig.folder, "logs");
+    const folder = join(rig.folder, "node-0/logs");
     const [found = ""] = readdirSync(folder).filter((entry) => entry.startsWith(`default_${name}_`));
     return readFileSync(join(folder, found, "app/0.log"), "utf8").replaceAll(/^\S+ std... F /gm, "");
   };

@@ -15,7 +15,6 @@ export interface PodContext {
   readonly lookup: Lookup;
   readonly recorder: EventRecorder;
   readonly nodeName: string;
-  readonly hostIP: string;
   readonly images: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
   /** Where pods keep their files. */

@@ -14,6 +14,7 @@ export class PodManager {
   readonly #informer: Informer<Pod>;
   readonly #workers = new Map<string, PodWorker>();
   #addresses: AddressPool | undefined;
+  #hostIP = "";
 
   constructor(context: PodContext, informer: Informer<Pod>) {
     this.#context = context;
@@ -21,7 +22,8 @@ export class PodManager {
   }
 
   /** Follows the pods of the node. Resolves when it knows all of them. @param network for example 10.244.1.0/24 */
-  async start(network: string, signal: AbortSignal): Promise<void> {
+  async start(network: string, hostIP: string, signal: AbortSignal): Promise<void> {
+    this.#hostIP = hostIP;
     this.#addresses = new AddressPool(network);
     this.#informer.onChange(({ previous, current }) => {
       if (current) this.#onPod(current as NodePod);
@@ -66,7 +68,7 @@ export class PodManager {
       );
       return;
     }
-    const created = new PodWorker(this.#context, pod, address, () => {
+    const created = new PodWorker(this.#context, pod, { podIP: address, hostIP: this.#hostIP }, () => {
       this.#workers.delete(uid);
       this.#addresses?.release(uid);
     });

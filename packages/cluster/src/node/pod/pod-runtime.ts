@@ -23,6 +23,11 @@ const refreshMs = 3_000;
 const messageLines = 80;
 const messageBytes = 2048;
 
+export interface PodAddresses {
+  readonly podIP: string;
+  readonly hostIP: string;
+}
+
 export interface ExitFacts {
   readonly exitCode: number;
   readonly message: string | undefined;
@@ -32,16 +37,18 @@ export class PodRuntime {
   readonly files: PodFiles;
   readonly #context: PodContext;
   readonly #podIP: string;
+  readonly #hostIP: string;
   readonly #volumes: PodVolumes;
   readonly #tokens: PodTokens;
   readonly #running = new Map<string, RunningContainer>();
   readonly #ended = new AbortController();
   #pod: NodePod;
 
-  constructor(context: PodContext, pod: NodePod, podIP: string) {
+  constructor(context: PodContext, pod: NodePod, { podIP, hostIP }: PodAddresses) {
     this.#context = context;
     this.#pod = pod;
     this.#podIP = podIP;
+    this.#hostIP = hostIP;
     this.files = new PodFiles(context.dataDirectory, pod);
     this.#volumes = new PodVolumes(this.files.volumes, pod.spec.volumes ?? []);
     this.#tokens = new PodTokens(context.client, context.platform.clock, pod);
@@ -207,8 +214,7 @@ export class PodRuntime {
   }
 
   #place() {
-    const { nodeName, hostIP } = this.#context;
-    return { nodeName, hostIP, podIP: this.address };
+    return { nodeName: this.#context.nodeName, hostIP: this.#hostIP, podIP: this.address };
   }
 
   #volumeContext(): VolumeContext {

@@ -10,7 +10,7 @@ import { initialState, step } from "../machine/step.ts";
 import type { PodEffect, PodEvent, PodState, StartFailure } from "../machine/types.ts";
 import type { NodePod } from "../pod.ts";
 import type { PodContext } from "./pod-context.ts";
-import { PodRuntime } from "./pod-runtime.ts";
+import { type PodAddresses, PodRuntime } from "./pod-runtime.ts";
 import { StatusWriter } from "./status-writer.ts";
 
 export class PodWorker {
@@ -26,13 +26,13 @@ export class PodWorker {
   #cancelTick = (): void => {};
 
   /** @param onOver called when nothing of the pod is left on this node and in the API */
-  constructor(context: PodContext, pod: NodePod, podIP: string, onOver: () => void) {
-    const { client, platform, hostIP, onError } = context;
+  constructor(context: PodContext, pod: NodePod, place: PodAddresses, onOver: () => void) {
+    const { client, platform, onError } = context;
     this.#context = context;
     this.#onOver = onOver;
-    this.runtime = new PodRuntime(context, pod, podIP);
+    this.runtime = new PodRuntime(context, pod, place);
     this.#writer = new StatusWriter(client, platform, pod, onError);
-    this.#state = initialState(pod, { podIP, hostIP }, platform.clock.now());
+    this.#state = initialState(pod, place, platform.clock.now());
     this.send({ type: "pod", pod });
   }
 

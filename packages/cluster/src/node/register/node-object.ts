@@ -9,13 +9,15 @@ const mostPods = 110;
 
 export interface NodeFacts {
   readonly name: string;
-  readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly machine: NodePlatform["machine"];
-  /** The port of the agent's own server. */
-  readonly port: number;
   /** How containers are isolated, in one sentence. */
   readonly isolation: string;
+}
+
+export interface AgentAddress {
+  readonly address: string;
+  readonly port: number;
 }
 
 export function capacityOf({ cpus, memoryBytes }: NodePlatform["machine"]): Record<string, string> {
@@ -39,9 +41,9 @@ export function labelsOf({ name, labels, machine }: NodeFacts): Record<string, s
   };
 }
 
-/** The status without conditions. */
-export function nodeStatus(facts: NodeFacts): object {
-  const { name, address, machine, port } = facts;
+/** The status without conditions. @param agent where the agent's own server listens */
+export function nodeStatus({ name, machine }: NodeFacts, agent: AgentAddress): object {
+  const { address, port } = agent;
   const capacity = capacityOf(machine);
   return {
     capacity,

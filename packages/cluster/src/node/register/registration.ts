@@ -6,10 +6,10 @@ import { Backoff, sleep } from "@tenure/base";
 import { type ApiClient, objectPath } from "../../client/api.ts";
 import type { Lease, Node } from "../../client/objects.ts";
 import { leases, nodes } from "../../client/resources.ts";
-import { freePodNetwork } from "../addresses.ts";
+import { freePodNetworks } from "../addresses.ts";
 import type { NodePlatform } from "../platform.ts";
 import { formatMicroTime } from "../time.ts";
-import { labelsOf, type NodeFacts, nodeConditions, nodeStatus } from "./node-object.ts";
+import { type AgentAddress, labelsOf, type NodeFacts, nodeConditions, nodeStatus } from "./node-object.ts";
 
 const leaseNamespace = "kube-node-lease";
 const leaseSeconds = 40;
@@ -18,22 +18,34 @@ const renewMs = 10_000;
 const statusMs = 300_000;
 const backoff = { firstMs: 100, mostMs: 7_000, jitter: 0.3 };
 
+export interface RegistrationOptions {
+  readonly client: ApiClient;
+  readonly platform: NodePlatform;
+  readonly facts: NodeFacts;
+  /** Takes a network for pods on this machine. Undefined if another agent of this machine has it. */
+  readonly claim: (network: string) => Promise<AgentAddress | undefined>;
+  readonly onError: (error: unknown) => void;
+}
+
 export class Registration {
+  readonly #options: RegistrationOptions;
   readonly #client: ApiClient;
   readonly #platform: NodePlatform;
   readonly #facts: NodeFacts;
   readonly #onError: (error: unknown) => void;
+  #agent: AgentAddress | undefined;
 
-  constructor(
-    client: ApiClient,
-    platform: NodePlatform,
-    facts: NodeFacts,
-    onError: (error: unknown) => void,
-  ) {
-    this.#client = client;
-    this.#platform = platform;
-    this.#facts = facts;
-    this.#onError = onError;
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.#client = options.client;
+    this.#platform = options.platform;
+    this.#facts = options.facts;
+    this.#onError = options.onError;
+  }
+
+  /** The address of the node. Known after it is registered. */
+  get address(): string {
+    return this.#agent?.address ?? "";
   }
 
   /** Creates or takes over the Node object. Resolves with it. It has a network for its pods. */
@@ -75,6 +87,8 @@ export class Registration {
 
   async writeStatus(isReady: boolean): Promise<void> {
     const { name, isolation } = this.#facts;
+    const agent = this.#agent;
+    if (!agent) return;
     const { status } = await this.#client.request<Node>({ method: "GET", path: objectPath(nodes, { name }) });
     const { wallMs } = this.#platform.clock.now();
     const conditions = nodeConditions(isReady, isolation, status?.conditions ?? [], wallMs);
@@ -82,7 +96,7 @@ export class Registration {
       method: "PATCH",
       path: objectPath(nodes, { name }, "status"),
       contentType: "application/strategic-merge-patch+json",
-      body: { status: { ...nodeStatus(this.#facts), conditions } },
+      body: { status: { ...nodeStatus(this.#facts, agent), conditions } },
     });
   }
 
@@ -91,24 +105,36 @@ export class Registration {
     const { name } = this.#facts;
     const { items } = await this.#client.request<{ items: Node[] }>({ method: "GET", path: "/api/v1/nodes" });
     const own = items.find(({ metadata }) => metadata.name === name);
-    if (own?.spec?.podCIDR) return this.#updateLabels(own);
-    const podCIDR = freePodNetwork(new Set(items.map(({ spec }) => spec?.podCIDR ?? "")));
+    if (own?.spec?.podCIDR && (await this.#claim([own.spec.podCIDR]))) return this.#updateLabels(own);
+    // Another agent of this machine took its network. The network of a node cannot change, but a new node can have another.
+    if (own) await this.#client.request({ method: "DELETE", path: objectPath(nodes, { name }) });
+    const podCIDR = await this.#claim(freePodNetworks(new Set(items.map(({ spec }) => spec?.podCIDR ?? ""))));
     if (!podCIDR) throw new Error("Cannot register the node: all 256 networks for pods are in use.");
-    const spec = { podCIDR, podCIDRs: [podCIDR] };
     const labels = labelsOf(this.#facts);
-    const created = own
-      ? await this.#patch({ spec, metadata: { labels } })
-      : await this.#client.request<Node>({
-          method: "POST",
-          path: "/api/v1/nodes",
-          body: { apiVersion: "v1", kind: "Node", metadata: { name, labels }, spec },
-        });
+    const created = await this.#client.request<Node>({
+      method: "POST",
+      path: "/api/v1/nodes",
+      body: {
+        apiVersion: "v1",
+        kind: "Node",
+        metadata: { name, labels },
+        spec: { podCIDR, podCIDRs: [podCIDR] },
+      },
+    });
     const after = await this.#client.request<{ items: Node[] }>({ method: "GET", path: "/api/v1/nodes" });
     const rivals = after.items.filter(
       (other) => other.metadata.name !== name && other.spec?.podCIDR === podCIDR,
     );
     if (rivals.every(({ metadata }) => metadata.uid > created.metadata.uid)) return created;
     await this.#client.request({ method: "DELETE", path: objectPath(nodes, { name }) });
+    return undefined;
+  }
+
+  async #claim(networks: readonly string[]): Promise<string | undefined> {
+    for (const network of networks) {
+      this.#agent = await this.#options.claim(network);
+      if (this.#agent) return network;
+    }
     return undefined;
   }
 

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { sleep, systemClock } from "@tenure/base";
 import { KubeClient } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
-import { type NodeOptions, type RunningNode, startNode } from "../node.ts";
+import { type NodeOptions, type RunningNodes, startNode } from "../node.ts";
 import type { NodeContainer, NodePod, NodePodSpec } from "../pod.ts";
 
 export interface NodeRig {
   readonly sandbox: Sandbox;
   readonly client: KubeClient;
-  readonly node: RunningNode;
+  readonly node: RunningNodes;
   readonly folder: string;
   readonly errors: unknown[];
   /** Creates a pod on the node. */
