@@ -1,4 +1,6 @@
 /** Runs nodes on this machine. Their pods are processes, which never outlive this process. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { onAbort } from "@tenure/base";
 import type { KubeClient } from "@tenure/kube";
 import { startServices } from "../services/services.ts";
@@ -10,8 +12,8 @@ import { type NodePlatform, systemNodePlatform } from "./platform.ts";
 
 interface CommonOptions {
   readonly client: KubeClient;
-  /** Where logs and volumes are kept. Only one process can use it at a time. */
-  readonly dataDirectory: string;
+  /** Where logs and volumes are kept. Only one process can use it at a time. @default a folder that is removed at the end */
+  readonly dataDirectory?: string | undefined;
   /** A folder or a command for each image. @default none: programs of the machine */
   readonly images?: Readonly<Record<string, string>> | undefined;
   /** Additional labels of the nodes. @default none */
@@ -62,14 +64,12 @@ async function start(
   options: CommonOptions,
   withServices: boolean,
 ): Promise<RunningNodes> {
-  const { client, dataDirectory, images = {}, labels = {}, onError = () => {}, signal } = options;
+  const { client, images = {}, labels = {}, onError = () => {}, signal } = options;
   const platform = options.platform ?? systemNodePlatform;
-  const host = await openNodeHost({
-    platform,
-    dataDirectory,
-    isolation: options.isolation ?? "auto",
-    onError,
-  });
+  const { isolation = "auto" } = options;
+  const temporary = join(platform.machine.temporaryFolder, "tenure-nodes-");
+  const dataDirectory = options.dataDirectory ?? (await mkdtemp(temporary));
+  const host = await openNodeHost({ platform, dataDirectory, isolation, onError });
   const proxy = withServices ? startServices({ client, platform, onError }) : undefined;
   const agents = await Promise.all(
     names.map((name) => startAgent({ client, host, name, images, labels, onError })),
@@ -85,6 +85,7 @@ async function start(
     stopping ??= (async () => {
       await Promise.all([proxy?.stop(), ...agents.map((agent) => agent.stop())]);
       await host.close();
+      if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
       resolveStopped();
     })();
     return stopping;

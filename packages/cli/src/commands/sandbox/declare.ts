@@ -19,6 +19,8 @@ export interface SandboxFlags {
   nodes?: number;
   controllers?: "tenure" | "none";
   scheduler?: "tenure" | "none";
+  image?: string[];
+  isolation?: "auto" | "none" | "mounts";
 }
 
 export function declareSandbox(program: Command, platform: Platform): void {
@@ -61,6 +63,16 @@ export function declareSandbox(program: Command, platform: Platform): void {
         "none",
       ]),
     )
+    .option(
+      "--image <name=folder-or-command...>",
+      "with --nodes: what an image stands for; other images stand for programs of this machine",
+    )
+    .addOption(
+      new Option(
+        "--isolation <how>",
+        "with --nodes: how containers are separated; auto takes the best that this machine allows (default: auto)",
+      ).choices(["auto", "none", "mounts"]),
+    )
     .option("--anonymous", "allow every request without a token, except requests of web pages")
     .option("--no-tls", "serve plain HTTP instead of HTTPS")
     .addOption(
@@ -76,12 +88,14 @@ Examples:
   tenure sandbox                                  # in one terminal
   export KUBECONFIG=~/.tenure/sandbox.kubeconfig  # in another
   kubectl get leases -A -w
+  tenure sandbox --nodes 3                        # also runs Deployments, as processes of this machine
   tenure sandbox --port 0 --data-dir ./data       # a free port, and data that survives a restart
   tenure sandbox faults add latency=500 --verb update --resource leases
 
 It responds like kube-apiserver. Without --nodes it has no controllers, scheduler or nodes: it stores a Deployment, but runs
 no pods. With --nodes it also runs controllers and a scheduler, each on one process at a time: more of them can run elsewhere
-with tenure sandbox controllers and tenure sandbox scheduler.
+with tenure sandbox controllers and tenure sandbox scheduler. The containers of pods are processes of this machine. An image is
+only a name: --image web=./my-app names a folder or a command for it.
 Press Ctrl-C to stop it.`,
     )
     .action(async (flags: SandboxFlags) => {

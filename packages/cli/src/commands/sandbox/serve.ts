@@ -1,4 +1,5 @@
 /** Runs a sandbox until a signal stops it. */
+import { join } from "node:path";
 import { messageOf, type Problem } from "@tenure/base";
 import { openEtcdStore, SandboxError, type Store, startSandbox } from "@tenure/sandbox";
 import { CliError } from "../../errors.ts";
@@ -42,9 +43,11 @@ export async function runSandbox(flags: SandboxFlags, platform: Platform): Promi
   if (json) platform.out(`${JSON.stringify({ event: "stopped", signal: received })}\n`);
 }
 
-function clusterProblems({ nodes, controllers, scheduler }: SandboxFlags): Problem[] {
-  if (nodes !== undefined) return [];
-  const given = Object.entries({ controllers, scheduler }).filter(([, value]) => value !== undefined);
+function clusterProblems({ nodes, controllers, scheduler, image, isolation }: SandboxFlags): Problem[] {
+  if (nodes !== undefined) return imageProblems(image);
+  const given = Object.entries({ controllers, scheduler, image, isolation }).filter(
+    ([, value]) => value !== undefined,
+  );
   return given.map(([field]) => ({
     field,
     rule: "needs --nodes",
@@ -52,16 +55,38 @@ function clusterProblems({ nodes, controllers, scheduler }: SandboxFlags): Probl
   }));
 }
 
+function imageProblems(images: readonly string[] = []): Problem[] {
+  return images
+    .filter((text) => !/^[^=]+=./.test(text))
+    .map((value) => ({
+      field: "image",
+      rule: "must be a name and what it stands for",
+      value,
+      fix: "write NAME=FOLDER-or-COMMAND, for example --image web=./my-app",
+    }));
+}
+
 /** Controllers, scheduler and nodes, if --nodes asks for them. */
 async function startCluster(
-  { nodes, controllers, scheduler }: SandboxFlags,
+  { nodes, controllers, scheduler, image = [], isolation = "auto", dataDir }: SandboxFlags,
   kubeconfig: string,
   sandbox: { close(): Promise<void> },
   platform: Platform,
 ) {
   if (nodes === undefined) return undefined;
   const { startComponents } = await import("./components/start-components.ts");
-  const options = { nodes, controllers: controllers !== "none", scheduler: scheduler !== "none", kubeconfig };
+  const options = {
+    nodes,
+    controllers: controllers !== "none",
+    scheduler: scheduler !== "none",
+    kubeconfig,
+    isolation,
+    images: Object.fromEntries(image.map((text) => text.split(/=(.*)/s).slice(0, 2))) as Record<
+      string,
+      string
+    >,
+    dataDirectory: dataDir === undefined ? undefined : join(dataDir, "nodes"),
+  };
   try {
     return await startComponents(options, platform);
   } catch (error) {

@@ -1,12 +1,11 @@
 /** The cluster in the process of `tenure sandbox --nodes`: controllers, scheduler and nodes beside the API. */
-import { runControllers, runScheduler } from "@tenure/cluster";
+import { type NodesOptions, runControllers, runScheduler, startNodes } from "@tenure/cluster";
 import { loadConfig } from "@tenure/kube";
 import { newClient } from "../../../cluster/connect.ts";
 import type { Platform } from "../../../platform.ts";
 import { componentIdentity } from "./identity.ts";
-import { startNodes } from "./start-nodes.ts";
 
-export interface ComponentsOptions {
+export interface ComponentsOptions extends Pick<NodesOptions, "images" | "isolation" | "dataDirectory"> {
   readonly nodes: number;
   readonly controllers: boolean;
   readonly scheduler: boolean;
@@ -21,14 +20,13 @@ export interface RunningComponents {
 
 /** Resolves when the nodes are registered. Controllers and scheduler start meanwhile. */
 export async function startComponents(
-  { nodes, controllers, scheduler, kubeconfig }: ComponentsOptions,
+  { nodes, controllers, scheduler, kubeconfig, ...nodeOptions }: ComponentsOptions,
   platform: Platform,
 ): Promise<RunningComponents> {
   const config = await loadConfig({ kubeconfig });
   const client = newClient(config, platform, "tenure sandbox");
   const lockClient = newClient(config, platform, "tenure leader-election");
   const stopping = new AbortController();
-  const nodesStopping = new AbortController();
   const identity = componentIdentity(platform);
   // Errors are not reported: the API is in this process, and everything is retried.
   const options = { client, lockClient, identity, signal: stopping.signal };
@@ -43,12 +41,12 @@ export async function startComponents(
     lockClient.close();
   };
   try {
-    const { stopped } = await startNodes({ count: nodes, kubeconfig, signal: nodesStopping.signal });
+    const running = await startNodes({ client, count: nodes, ...nodeOptions });
+    await running.ready;
     return {
       async stop() {
         // The nodes first: their pods may need the API until they have stopped.
-        nodesStopping.abort();
-        await stopped;
+        await running.stop();
         await stop();
       },
     };
