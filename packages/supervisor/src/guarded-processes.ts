@@ -45,6 +45,8 @@ interface GuardedProcessesOptions {
   readonly clock: Clock;
   /** A process that does not die, output that cannot be passed on, a watchdog that ended. */
   readonly onError: (error: Error) => void;
+  /** The watchdog removes this folder if this process dies. @default none */
+  readonly temporaryFolder?: string | undefined;
 }
 
 const backoff = { firstMs: 100, mostMs: 10_000, jitter: 0 };
@@ -83,6 +85,8 @@ export class GuardedProcesses {
   }
 
   async start(): Promise<void> {
+    const { temporaryFolder } = this.#options;
+    if (temporaryFolder !== undefined) this.#watchdog.setFolder(temporaryFolder);
     this.#watchdog.start();
     await this.ready;
   }

@@ -1,5 +1,5 @@
 /** Runs nodes on this machine. Their pods are processes, which never outlive this process. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { onAbort } from "@tenure/base";
 import type { KubeClient } from "@tenure/kube";
@@ -69,7 +69,13 @@ async function start(
   const { isolation = "auto" } = options;
   const temporary = join(platform.machine.temporaryFolder, "tenure-nodes-");
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(temporary));
-  const host = await openNodeHost({ platform, dataDirectory, isolation, onError });
+  const host = await openNodeHost({
+    platform,
+    dataDirectory,
+    isTemporary: options.dataDirectory === undefined,
+    isolation,
+    onError,
+  });
   const proxy = withServices ? startServices({ client, platform, onError }) : undefined;
   const agents = await Promise.all(
     names.map((name) => startAgent({ client, host, name, images, labels, onError })),
@@ -85,7 +91,6 @@ async function start(
     stopping ??= (async () => {
       await Promise.all([proxy?.stop(), ...agents.map((agent) => agent.stop())]);
       await host.close();
-      if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
       resolveStopped();
     })();
     return stopping;

@@ -36,6 +36,23 @@ describe.skipIf(problem !== undefined)("containers with their own namespaces", (
     await Promise.all(names.map((name) => rig.untilGone(name)));
   });
 
+  it("three Node replicas listen on all addresses with the same port, and each is reached at its own", async () => {
+    const names = ["a", "b", "c"];
+    const script = 'require("http").createServer((q, r) => r.end(require("os").hostname())).listen(3000)';
+    const readinessProbe = { httpGet: { port: 3000 }, periodSeconds: 1 };
+    for (const name of names)
+      await rig.create(name, {
+        containers: [shell("", { command: ["node", "-e", script], readinessProbe })],
+      });
+    const pods = await Promise.all(names.map((name) => rig.until(name, isReady)));
+    const answers = pods.map(({ status }) =>
+      fetch(`http://${status?.podIP?.replace(/^10/, "127")}:3000`).then((response) => response.text()),
+    );
+    expect(await Promise.all(answers)).toEqual(names);
+    await Promise.all(names.map((name) => rig.remove(name, 1)));
+    await Promise.all(names.map((name) => rig.untilGone(name)));
+  });
+
   it("volumes, token, hosts and last words are at their usual paths", async () => {
     await rig.client.request({
       method: "POST",

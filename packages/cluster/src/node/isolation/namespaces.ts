@@ -4,11 +4,12 @@
  * own loopback address.
  */
 import { readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { loopbackTwin } from "../addresses.ts";
 import { enterScript } from "./enter-script.ts";
 import type { ContainerPlan, Isolation, Launch } from "./isolation.ts";
+import { listenHook, withListenHook } from "./listen-hook.ts";
 
 const unshareFlags = [
   "--user",
@@ -24,13 +25,16 @@ const unshareFlags = [
 export const namespaceIsolation: Isolation = {
   mode: "mounts",
   shared:
-    "Containers have their own files, volumes and processes, but share the network of this machine: each pod has its own loopback address in $HOST. They run as the user of the node agent, so they are no security boundary.",
+    "Containers have their own files, volumes and processes, but share the network of this machine: each pod has its own loopback address in $HOST, which Node programs use by themselves. They run as the user of the node agent, so they are no security boundary.",
   addressInPod: loopbackTwin,
 
   async prepare(plan) {
     const work = join(plan.folder, "root");
+    const hook = join(plan.folder, "listen-on-pod-address.cjs");
     await mkdir(work, { recursive: true });
+    await writeFile(hook, listenHook);
     const mounts = [
+      { source: hook, target: hookPath, how: "ro" },
       ...imageMounts(plan),
       ...plan.mounts.map(({ readOnly, ...mount }) => ({ ...mount, how: readOnly ? "ro" : "rw" })),
     ];
@@ -65,7 +69,16 @@ export const namespaceIsolation: Isolation = {
 
   enter(plan, pid, argv): Launch {
     const main = namespaceIsolation.mainProcess(pid) ?? pid;
-    const flags = ["--user", "--preserve-credentials", "--mount", "--pid", "--ipc", "--uts", "--root"];
+    const flags = [
+      "--user",
+      "--preserve-credentials",
+      "--mount",
+      "--pid",
+      "--ipc",
+      "--uts",
+      "--root",
+      "--wd",
+    ];
     const cwd = plan.workingDir ?? plan.imageFolder ?? "/";
     const script = 'cd "$1" 2>/dev/null || cd /; shift; exec "$@"';
     return {
@@ -77,11 +90,14 @@ export const namespaceIsolation: Isolation = {
   },
 };
 
+/** Where the container finds the module for Node programs. */
+const hookPath = "/run/tenure/listen-on-pod-address.cjs";
+
 const depth = (path: string) => path.split("/").filter(Boolean).length;
 
 function environment(plan: ContainerPlan): Record<string, string> {
   const address = loopbackTwin(plan.podIP);
-  return { HOST: address, POD_IP: address, ...plan.env };
+  return withListenHook({ HOST: address, POD_IP: address, ...plan.env }, hookPath, address);
 }
 
 /** /tmp and /run of the container are empty. What the program itself needs there is shown, and changes to it are the container's own. */

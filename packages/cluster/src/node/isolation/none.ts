@@ -3,17 +3,18 @@
  * it finds in the variables HOST and POD_IP. Its volumes are below the folder in TENURE_POD_ROOT: /etc/config is
  * $TENURE_POD_ROOT/etc/config.
  */
-import { mkdir, rm, symlink } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { loopbackTwin } from "../addresses.ts";
 import type { ContainerPlan, Isolation, Launch } from "./isolation.ts";
+import { listenHook, withListenHook } from "./listen-hook.ts";
 
 const tokenFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export const noIsolation: Isolation = {
   mode: "none",
   shared:
-    "Containers share the files, the processes and the network of this machine: each pod has its own loopback address in $HOST, and finds its volumes below $TENURE_POD_ROOT.",
+    "Containers share the files, the processes and the network of this machine: each pod has its own loopback address in $HOST, which Node programs use by themselves, and finds its volumes below $TENURE_POD_ROOT.",
   addressInPod: loopbackTwin,
 
   async prepare(plan) {
@@ -26,6 +27,7 @@ export const noIsolation: Isolation = {
       await rm(link, { recursive: true, force: true });
       await symlink(source, link);
     }
+    await writeFile(hookOf(plan), listenHook);
     return launch(plan, plan.argv);
   },
 
@@ -33,6 +35,7 @@ export const noIsolation: Isolation = {
   enter: (plan, _pid, argv) => launch(plan, argv),
 };
 
+const hookOf = ({ folder }: ContainerPlan) => join(folder, "listen-on-pod-address.cjs");
 const rootOf = ({ folder }: ContainerPlan) => join(folder, "root");
 
 function launch(plan: ContainerPlan, argv: readonly string[]): Launch {
@@ -48,7 +51,7 @@ function launch(plan: ContainerPlan, argv: readonly string[]): Launch {
   return {
     command,
     args,
-    env: { ...own, ...plan.env },
+    env: withListenHook({ ...own, ...plan.env }, hookOf(plan), address),
     cwd: plan.workingDir ?? plan.imageFolder ?? root,
   };
 }

@@ -111,7 +111,7 @@ function defaultPort(port: ServicePort): ServicePort {
   return { ...port, protocol: port.protocol || "TCP", targetPort: port.targetPort || (port.port ?? 0) };
 }
 
-/** Derives a stable cluster IP from the name. Nothing routes to it, so two services may get the same one. */
+/** Derives a cluster IP from the name, so that it is the same after a restart. Admission chooses another if it is in use. */
 function addressOf(object: ApiObject): string {
   let hash = 0;
   for (const letter of `${object.metadata.namespace}/${object.metadata.name}`)
