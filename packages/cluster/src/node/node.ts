@@ -30,6 +30,8 @@ interface CommonOptions {
 export interface NodeOptions extends CommonOptions {
   /** The name of the node. */
   readonly name: string;
+  /** Whether to serve the addresses of services on this machine. Only one process of a machine can. @default false */
+  readonly services?: boolean | undefined;
 }
 
 export interface NodesOptions extends CommonOptions {
@@ -48,9 +50,9 @@ export interface RunningNodes {
   stop(): Promise<void>;
 }
 
-/** Starts one node without a service proxy, for a machine that has one already, or needs none. */
-export function startNode({ name, ...options }: NodeOptions): Promise<RunningNodes> {
-  return start([name], options, false);
+/** Starts one node. Rejects if the folder or the isolation cannot be used. */
+export function startNode({ name, services = false, ...options }: NodeOptions): Promise<RunningNodes> {
+  return start([name], options, services);
 }
 
 /** Starts nodes and the service proxy of this machine. Rejects if the folder or the isolation cannot be used. */

@@ -2,6 +2,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
 import { declareComponents } from "./components/declare.ts";
+import { declareNode } from "./components/declare-node.ts";
 
 /** Not 6443, which a real cluster on this machine may use. */
 const defaultPort = 16443;
@@ -105,6 +106,7 @@ Press Ctrl-C to stop it.`,
       await runSandbox(store ? { ...flags, store } : flags, platform);
     });
   declareComponents(sandbox, platform);
+  declareNode(sandbox, platform);
   declareFaults(sandbox, platform);
 }
 

@@ -6,6 +6,7 @@ import { CliError } from "../../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
 import { exclusive, flagOf, rejectProblems } from "../../settings/problems.ts";
 import { firstSignal, onceAborted } from "../../signals.ts";
+import { imageProblems, parseImages } from "./components/images.ts";
 import type { SandboxFlags } from "./declare.ts";
 
 export async function runSandbox(flags: SandboxFlags, platform: Platform): Promise<void> {
@@ -55,20 +56,9 @@ function clusterProblems({ nodes, controllers, scheduler, image, isolation }: Sa
   }));
 }
 
-function imageProblems(images: readonly string[] = []): Problem[] {
-  return images
-    .filter((text) => !/^[^=]+=./.test(text))
-    .map((value) => ({
-      field: "image",
-      rule: "must be a name and what it stands for",
-      value,
-      fix: "write NAME=FOLDER-or-COMMAND, for example --image web=./my-app",
-    }));
-}
-
 /** Controllers, scheduler and nodes, if --nodes asks for them. */
 async function startCluster(
-  { nodes, controllers, scheduler, image = [], isolation = "auto", dataDir }: SandboxFlags,
+  { nodes, controllers, scheduler, image, isolation = "auto", dataDir }: SandboxFlags,
   kubeconfig: string,
   sandbox: { close(): Promise<void> },
   platform: Platform,
@@ -81,10 +71,7 @@ async function startCluster(
     scheduler: scheduler !== "none",
     kubeconfig,
     isolation,
-    images: Object.fromEntries(image.map((text) => text.split(/=(.*)/s).slice(0, 2))) as Record<
-      string,
-      string
-    >,
+    images: parseImages(image),
     dataDirectory: dataDir === undefined ? undefined : join(dataDir, "nodes"),
   };
   try {

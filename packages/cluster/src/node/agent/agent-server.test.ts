@@ -110,6 +110,38 @@ describe.skipIf(!hasKubectl)("kubectl", () => {
     child.kill();
   });
 
+  it("port-forward connects with a port of the pod, again and again", async () => {
+    const script =
+      'require("http").createServer((q, r) => r.end("x".repeat(200000) + q.url)).listen(8080, () => console.log("up"))';
+    await rig.create("server", { containers: [shell("", { command: ["node", "-e", script] })] });
+    await rig.until("server", isReady);
+    await expect.poll(async () => (await kubectl("logs", "server")).stdout).toContain("up");
+    const child = spawn("kubectl", arguments_(["port-forward", "pod/server", ":8080", ":1"]));
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (piece) => {
+      stdout += piece;
+    });
+    child.stderr.on("data", (piece) => {
+      stderr += piece;
+    });
+    const portOf = (target: string) => new RegExp(`127.0.0.1:(\\d+) -> ${target}\n`).exec(stdout)?.[1];
+    try {
+      await expect.poll(() => portOf("1")).toBeDefined();
+      for (const path of ["/one", "/two"]) {
+        const answer = await fetch(`http://127.0.0.1:${portOf("8080")}${path}`, {
+          headers: { Connection: "close" },
+        });
+        expect((await answer.text()).slice(199_990)).toBe(`${"x".repeat(10)}${path}`);
+      }
+      // Nothing listens there: the client is told, and the other port still works.
+      await fetch(`http://127.0.0.1:${portOf("1")}`).catch(() => undefined);
+      await expect.poll(() => stderr).toContain("Cannot connect to port 1 of the pod");
+    } finally {
+      child.kill();
+    }
+  });
+
   it("says why nothing runs on a node without an agent", async () => {
     await rig.client.request({
       method: "POST",

@@ -14,6 +14,7 @@ import type { AgentAddress } from "../register/node-object.ts";
 import { AgentError } from "./agent-error.ts";
 import { serveAttach, serveExec } from "./serve-command.ts";
 import { serveLogs } from "./serve-logs.ts";
+import { servePortForward } from "./serve-port-forward.ts";
 
 interface AgentServerOptions {
   readonly manager: PodManager;
@@ -120,6 +121,10 @@ export class AgentServer {
       const { action, target, query } = parse(incoming);
       const worker = this.#options.manager.find(target.namespace, target.pod);
       if (!worker) throw new AgentError(404, `pod ${JSON.stringify(target.pod)} does not run on this node`);
+      if (action === "portForward") {
+        servePortForward({ address: worker.runtime.address, incoming, socket, head });
+        return;
+      }
       const running = worker.runtime.running(target.container);
       if (!running) throw new AgentError(400, `container ${JSON.stringify(target.container)} is not running`);
       const { kill } = this.#options.platform;

@@ -3,7 +3,7 @@
  * the program of its name, or for the command of the container, if this machine has it.
  */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { NodeContainer } from "../pod.ts";
 import { expand } from "./expand.ts";
 
@@ -34,7 +34,7 @@ export function resolveImage(
 ): ImageProgram {
   const image = container.image ?? "";
   const described = describedAs(image, images);
-  const folder = described !== undefined && isFolder(described) ? described : undefined;
+  const folder = described !== undefined && isFolder(described) ? resolve(described) : undefined;
   const path = [
     ...(folder ? [folder, join(folder, "bin"), join(folder, "node_modules/.bin")] : []),
     env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
