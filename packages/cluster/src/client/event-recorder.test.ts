@@ -1,5 +1,5 @@
 import { VirtualClock } from "@tenure/base/virtual-clock";
-import { KubeError } from "@tenure/kube";
+import { KubeError, type KubeRequest } from "@tenure/kube";
 import { expect, it } from "vitest";
 import { fakeApi } from "../testing/fake-api.ts";
 import { pod } from "../testing/fixtures.ts";
@@ -27,7 +27,7 @@ it("writes an event about the object, and counts a repetition", async () => {
       involvedObject: { kind: "Pod", name: "web" },
     },
   });
-  const { name } = (first?.body as KubeObject).metadata;
+  const { name } = ((first as KubeRequest).body as KubeObject).metadata;
   expect(second).toMatchObject({
     method: "PATCH",
     path: `/api/v1/namespaces/default/events/${name}`,
