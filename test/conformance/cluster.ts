@@ -11,19 +11,20 @@ export interface TestCluster {
   readonly client: KubeClient;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
+  /** What the components could not do at once. */
   readonly errors: Error[];
   close(): Promise<void>;
 }
 
 export interface TestClusterOptions extends Pick<FakeNodesOptions, "becomesReady"> {
   nodes?: readonly string[];
-  /** Whether controllers and scheduler run in this process. @default true */
-  runsComponents?: boolean;
+  /** How long a node may give no sign of life. @default as for users */
+  nodeGraceMs?: number;
 }
 
 export async function startTestCluster({
   nodes = ["node-1", "node-2", "node-3"],
-  runsComponents = true,
+  nodeGraceMs,
   becomesReady = () => true,
 }: TestClusterOptions = {}): Promise<TestCluster> {
   const { target, kubeconfig, close } = await connectForLocks();
@@ -36,7 +37,7 @@ export async function startTestCluster({
     signal: stop.signal,
     onError: (error: Error) => void errors.push(error),
   };
-  const running = runsComponents ? [runControllers(options), runScheduler(options)] : [];
+  const running = [runControllers({ ...options, nodeGraceMs, rootCa: "test" }), runScheduler(options)];
   await startFakeNodes({ client, names: nodes, signal: stop.signal, becomesReady });
   return {
     target,
