@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { startFakeNodes } from "../../packages/cluster/src/testing/fake-node.ts";
-import { startTestCluster, type TestCluster } from "./cluster.ts";
+import { startTestCluster, type TestCluster, turnMs } from "./cluster.ts";
 import { DeploymentWatch, deployment } from "./deployment-watch.ts";
 import type { Body } from "./target.ts";
 
@@ -13,7 +13,7 @@ let web: DeploymentWatch;
 
 beforeAll(async () => {
   cluster = await startTestCluster({ nodes: ["steady"], nodeGraceMs: 5_000 });
-});
+}, turnMs);
 afterAll(() => cluster.close());
 beforeEach(async () => {
   namespace = await cluster.target.namespace();

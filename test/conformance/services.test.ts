@@ -1,7 +1,7 @@
 // The endpoints of Services, with tenure's controllers on the API server under test.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { startTestCluster, type TestCluster } from "./cluster.ts";
+import { collectsGarbage, startTestCluster, type TestCluster, turnMs } from "./cluster.ts";
 import { DeploymentWatch, deployment } from "./deployment-watch.ts";
 import type { Body } from "./target.ts";
 
@@ -10,7 +10,7 @@ let namespace: string;
 
 beforeAll(async () => {
   cluster = await startTestCluster();
-});
+}, turnMs);
 afterAll(() => cluster.close());
 beforeEach(async () => {
   namespace = await cluster.target.namespace();
@@ -60,7 +60,7 @@ it("the endpoints of a deleted Service are deleted", async () => {
   await expect.poll(async () => (await endpointsOf("web")).kind).toBe("Endpoints");
   await cluster.target.request("DELETE", `/api/v1/namespaces/${namespace}/services/web`);
   await expect.poll(async () => (await endpointsOf("web")).code).toBe(404);
-  await expect.poll(async () => (await slices("web")).length).toBe(0);
+  if (collectsGarbage) await expect.poll(async () => (await slices("web")).length).toBe(0);
 });
 
 it("a Service without a selector is left alone", async () => {

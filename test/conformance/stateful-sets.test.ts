@@ -1,7 +1,7 @@
 // What users do with StatefulSets, with tenure's controllers on the API server under test.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startTestCluster, type TestCluster } from "./cluster.ts";
+import { startTestCluster, type TestCluster, turnMs } from "./cluster.ts";
 import { type Body, STRATEGIC_PATCH } from "./target.ts";
 
 /** Pods with this label never become ready. */
@@ -14,7 +14,7 @@ beforeAll(async () => {
   cluster = await startTestCluster({
     becomesReady: ({ metadata }) => metadata.labels?.[stuckLabel] === undefined,
   });
-});
+}, turnMs);
 afterAll(() => cluster.close());
 beforeEach(async () => {
   namespace = await cluster.target.namespace();
