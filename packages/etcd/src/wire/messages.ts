@@ -161,6 +161,9 @@ export interface Procedure<Request, Response> {
   readonly path: string;
   encode(request: Request): Buffer;
   decode(bytes: Uint8Array): Response;
+  /** The other side, for a simulated member. */
+  decodeRequest(bytes: Uint8Array): Request;
+  encodeResponse(response: Response): Buffer;
 }
 
 function procedure<Request extends object, Response>(
@@ -172,6 +175,8 @@ function procedure<Request extends object, Response>(
     path,
     encode: (values) => encode(request, values as Record<string, unknown>),
     decode: (bytes) => decode(response, bytes) as Response,
+    decodeRequest: (bytes) => decode(request, bytes) as Request,
+    encodeResponse: (values) => encode(response, values as Record<string, unknown>),
   };
 }
 
