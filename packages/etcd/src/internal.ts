@@ -6,6 +6,7 @@ export {
   compareModRevision,
   deletion,
   type KeyValue,
+  memberStatus,
   type RangeResponse,
   range,
   type TxnRequest,

@@ -191,6 +191,12 @@ export const watch = procedure<WatchRequest, WatchResponse>(
   watchRequest,
   watchResponse,
 );
+/** Tells the version of a member. */
+export const memberStatus = procedure<object, { readonly version: string }>(
+  "/etcdserverpb.Maintenance/Status",
+  {},
+  { version: { id: 2, type: "string" } },
+);
 export const authenticate = procedure<{ name: string; password: string }, { readonly token: string }>(
   "/etcdserverpb.Auth/Authenticate",
   authenticateRequest,
