@@ -180,6 +180,14 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const failWhenDenied = random.chance(0.1);
   const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs, width) : undefined;
   if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
+  if (lock?.kind === "etcd" && random.chance(0.3))
+    faults.push({
+      kind: "rotate-token",
+      atMs: random.between(0, calmAfterMs),
+      forMs: 0,
+      target: 0,
+      amount: 0,
+    });
   if (lock?.kind === "PostgreSQL" && random.chance(0.4))
     faults.push(...drawStandbyFaults(random, calmAfterMs, leaseMs, processes.length));
   faults.sort((a, b) => a.atMs - b.atMs);
