@@ -28,6 +28,7 @@ simulated etcd or PostgreSQL. The others run only the candidate, which is faster
   --narrow     run only the candidate in every seed
   --supervised every candidate runs a child under the machine of the supervisor, with a watchdog that may hang or die
   --coverage   print the share of the lines of the shipped packages that the histories execute; implies --wide
+               without --stores
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
   --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds, and if each check is the only one
                that finds a bug in some history
@@ -254,8 +255,9 @@ async function main(): Promise<number> {
   if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
   const ofBug = bug === undefined ? "mixed" : widthOf(bug);
+  const everything = stores ? "stores" : "wide";
   const width =
-    wide || coverage ? "wide" : narrow ? "narrow" : stores ? "stores" : supervised ? "supervised" : ofBug;
+    wide || stores || coverage ? everything : narrow ? "narrow" : supervised ? "supervised" : ofBug;
   const run = { from: first, seeds: seedCount, bug, width, coverage, shrinks: true, threads } as const;
   const summary = await runSeeds(run);
   report(summary, (performance.now() - startedMs) / 1_000, run);

@@ -132,7 +132,7 @@ describe("simulate", () => {
   );
 
   it("has bugs to plant inside and outside of core", () => {
-    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(42);
+    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(44);
     expect(Object.values(bugs).filter(({ width }) => width).length).toBeGreaterThanOrEqual(23);
   });
 });
