@@ -81,7 +81,7 @@ interface PlannedTimings {
  */
 const relatedKinds: readonly (readonly FaultKind[])[] = [
   // Candidates that have seen only a part of what happened to the lock when it disappears.
-  ["delete", "delete", "partition", "watch-gap", "watch-silent", "watch-stall", "freeze", "shutdown"],
+  ["delete", "delete", "empty-by-hand", "partition", "cut-answers", "watch-silent", "shutdown"],
   // Answers that arrive late or never, while other candidates wait for the lease.
   ["slow", "lose-answers", "cut-answers", "partition", "freeze", "server-down"],
 ];
@@ -147,8 +147,9 @@ function isWide(seed: number, width: Width): boolean {
 export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const random = new Random(seed);
   const shared = random.pick(timingChoices);
+  const related = random.chance(0.15) ? random.pick(relatedKinds) : undefined;
   // During a rolling update of the timings, candidates with different leases share one lock.
-  const isMixed = random.chance(0.3);
+  const isMixed = random.chance(related ? 0.7 : 0.3);
   const leaseMs = Number.parseInt(shared.leaseDuration, 10) * 1_000;
   const withClientGo = random.chance(0.25);
   const processes = Array.from({ length: random.integer(2, 5) }, (): ProcessPlan => {
@@ -169,11 +170,7 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const count = random.integer(2, 14);
   const calmAfterMs = random.between(4, 10) * leaseMs;
   // Whether a free lock is acquired at once can only be checked if nothing keeps the candidates from it.
-  const drawnFrom = random.chance(0.06)
-    ? harmlessKinds
-    : random.chance(0.15)
-      ? random.pick(relatedKinds)
-      : faultKinds;
+  const drawnFrom = related ?? (random.chance(0.06) ? harmlessKinds : faultKinds);
   const kinds = Array.from({ length: random.integer(1, 5) }, () => random.pick(drawnFrom));
   const faults = Array.from({ length: count }, (): Fault => {
     return {
