@@ -7,6 +7,7 @@ import { type Fault, harmlessKinds } from "./plan.ts";
 import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Server, Store } from "./server.ts";
+import type { PostgresServer } from "./stores/postgres-server.ts";
 
 /** What faults affect. */
 export interface World {
@@ -15,6 +16,8 @@ export interface World {
   /** The lock objects: one, or two in a migration. */
   readonly objects: readonly { readonly server: Server; readonly checker: LockChecker }[];
   readonly checker: Checker;
+  /** The server of a lock in PostgreSQL. */
+  readonly postgres: PostgresServer | undefined;
   readonly slots: readonly (CandidateProcess | undefined)[];
   note(text: string): void;
   restartIfDead(slot: number, identity: string): void;
@@ -159,6 +162,9 @@ export class Faults {
       case "restore":
         this.#restoreAtEnd(until);
         return true;
+      case "standby-away":
+        this.#loseStandby(fault.amount, until);
+        return true;
       case "rotate-token":
         this.#world.rotateCredentials();
         return true;
@@ -231,6 +237,16 @@ export class Faults {
     const { objects } = this.#world;
     if (objects.length === 1 || amount > 0.7) return objects;
     return objects.filter((_, index) => index === (amount < 0.35 ? 0 : 1));
+  }
+
+  /** The synchronous standby of PostgreSQL is away, and comes back or takes over. */
+  #loseStandby(amount: number, until: (end: () => void) => void): void {
+    const { postgres } = this.#world;
+    postgres?.standbyLeaves();
+    until(() => {
+      if (amount < 0.7) postgres?.failOver();
+      else postgres?.standbyReturns();
+    });
   }
 
   #restoreAtEnd(until: (end: () => void) => void): void {

@@ -8,7 +8,7 @@ export interface EndpointPort {
   readonly appProtocol?: string;
 }
 
-export interface TargetRef {
+interface TargetRef {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;

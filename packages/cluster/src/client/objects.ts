@@ -63,7 +63,7 @@ export interface Toleration {
   readonly tolerationSeconds?: number;
 }
 
-export interface ContainerPort {
+interface ContainerPort {
   readonly name?: string;
   readonly containerPort: number;
   readonly hostPort?: number;
@@ -101,7 +101,7 @@ export interface PodAffinityTerm {
   readonly topologyKey: string;
 }
 
-export interface PodAffinity {
+interface PodAffinity {
   readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
     readonly weight: number;
@@ -109,7 +109,7 @@ export interface PodAffinity {
   }[];
 }
 
-export interface Affinity {
+interface Affinity {
   readonly nodeAffinity?: {
     readonly requiredDuringSchedulingIgnoredDuringExecution?: {
       readonly nodeSelectorTerms: readonly NodeSelectorTerm[];

@@ -1,5 +1,5 @@
 /** Questions about pods that several components ask. */
-import type { Condition, Pod } from "./objects.ts";
+import type { Condition, Pod, PodStatus } from "./objects.ts";
 import { parseTime } from "./time.ts";
 
 export function conditionOf(
@@ -14,7 +14,7 @@ export function isReady(pod: Pod): boolean {
 }
 
 /** Whether the pod will never run again. */
-export function isFinished({ status }: Pod): boolean {
+export function isFinished({ status }: { readonly status?: PodStatus }): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 

@@ -2,7 +2,7 @@
 import type { Resource } from "./api.ts";
 import type { EndpointSlice, Endpoints } from "./endpoint-objects.ts";
 import type { ConfigMap, KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
-import type { Deployment, Job, ReplicaSet } from "./workloads.ts";
+import type { ControllerRevision, Deployment, Job, ReplicaSet, StatefulSet } from "./workloads.ts";
 
 export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 export const nodes: Resource<Node> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
@@ -55,3 +55,21 @@ export const configMaps: Resource<ConfigMap> = {
   namespaced: true,
 };
 export const jobs: Resource<Job> = { apiVersion: "batch/v1", kind: "Job", plural: "jobs", namespaced: true };
+export const statefulSets: Resource<StatefulSet> = {
+  apiVersion: "apps/v1",
+  kind: "StatefulSet",
+  plural: "statefulsets",
+  namespaced: true,
+};
+export const controllerRevisions: Resource<ControllerRevision> = {
+  apiVersion: "apps/v1",
+  kind: "ControllerRevision",
+  plural: "controllerrevisions",
+  namespaced: true,
+};
+export const volumeClaims: Resource<KubeObject> = {
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  plural: "persistentvolumeclaims",
+  namespaced: true,
+};

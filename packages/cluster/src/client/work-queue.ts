@@ -55,8 +55,13 @@ export class WorkQueue {
     if (signal.aborted) return;
     this.#isRunning = true;
     this.#startWork();
-    await new Promise<void>((resolve) => onAbort(signal, resolve));
-    this.#isRunning = false;
+    await new Promise<void>((resolve) =>
+      onAbort(signal, () => {
+        // At once, so that nothing starts between the abort and the next turn.
+        this.#isRunning = false;
+        resolve();
+      }),
+    );
     for (const { cancel } of this.#timers.values()) cancel();
     this.#timers.clear();
     if (this.#working.size === 0) return;

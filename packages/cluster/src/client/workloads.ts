@@ -84,3 +84,40 @@ export interface JobStatus {
   };
   readonly conditions?: readonly Condition[];
 }
+
+export interface StatefulSet extends KubeObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: LabelSelector;
+    readonly template: PodTemplate;
+    readonly serviceName?: string;
+    readonly podManagementPolicy?: string;
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: { readonly partition?: number };
+    };
+    readonly revisionHistoryLimit?: number;
+    readonly minReadySeconds?: number;
+    readonly ordinals?: { readonly start?: number };
+    readonly volumeClaimTemplates?: readonly KubeObject[];
+  };
+  readonly status?: StatefulSetStatus;
+}
+
+export interface StatefulSetStatus {
+  readonly observedGeneration?: number;
+  readonly replicas: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly currentReplicas?: number;
+  readonly updatedReplicas?: number;
+  readonly currentRevision?: string;
+  readonly updateRevision?: string;
+  readonly collisionCount?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface ControllerRevision extends KubeObject {
+  readonly data?: { readonly spec?: { readonly template?: PodTemplate } };
+  readonly revision: number;
+}

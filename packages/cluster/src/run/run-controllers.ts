@@ -7,6 +7,7 @@ import { evictionController } from "../controllers/node-lifecycle/eviction-contr
 import { defaultNodeGraceMs, nodeHealthController } from "../controllers/node-lifecycle/health-controller.ts";
 import { replicaSetController } from "../controllers/replica-set/controller.ts";
 import { rootCaController } from "../controllers/root-ca/controller.ts";
+import { statefulSetController } from "../controllers/stateful-set/controller.ts";
 import { type ElectedOptions, runElected } from "./run-elected.ts";
 
 export interface ControllersOptions extends ElectedOptions {
@@ -26,6 +27,7 @@ export async function runControllers(options: ControllersOptions): Promise<void>
     deploymentController,
     replicaSetController,
     jobController,
+    statefulSetController,
     nodeHealthController(nodeGraceMs),
     evictionController,
     endpointSliceController,

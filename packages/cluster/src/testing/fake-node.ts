@@ -1,11 +1,15 @@
 /** Nodes that run nothing. They mark the pods that are assigned to them as running and ready, through the API. */
+import { sleep } from "@tenure/base";
 import type { KubeClient } from "@tenure/kube";
 import { Informer, keyOf } from "../client/informer.ts";
 import type { Pod } from "../client/objects.ts";
-import { nodes, pods } from "../client/resources.ts";
+import { leases, nodes, pods } from "../client/resources.ts";
 import { formatTime } from "../client/time.ts";
 import { createObject, deleteObject, hasCode, patchObject } from "../client/writes.ts";
 import { systemPlatform } from "../platform.ts";
+
+/** Often enough for a controller that waits for seconds only. */
+const renewMs = 500;
 
 export interface FakeNodesOptions {
   client: KubeClient;
@@ -15,17 +19,22 @@ export interface FakeNodesOptions {
   becomesReady?: (pod: Pod) => boolean;
 }
 
-/** Resolves when the nodes are registered. They act until the signal aborts. */
+export interface FakeNodes {
+  /** Looks again at the pods that did not become ready so far. */
+  recheck(): void;
+}
+
+/** Resolves when the nodes are registered. They act, and give signs of life, until the signal aborts. */
 export async function startFakeNodes({
   client,
   names,
   signal,
   becomesReady = () => true,
-}: FakeNodesOptions): Promise<void> {
+}: FakeNodesOptions): Promise<FakeNodes> {
   for (const name of names) await registerNode(client, name);
   const informer = new Informer<Pod>({ client, resource: pods, platform: systemPlatform });
   const handled = new Set<string>();
-  informer.onChange(({ current }) => {
+  const consider = (current: Pod | undefined) => {
     if (!current || !names.includes(current.spec.nodeName ?? "")) return;
     const key = `${keyOf(current.metadata)} ${current.metadata.uid} ${current.metadata.deletionTimestamp ? "stop" : "start"}`;
     if (handled.has(key)) return;
@@ -36,9 +45,31 @@ export async function startFakeNodes({
       handled.add(key);
       void start(client, current).catch(() => handled.delete(key));
     }
-  });
+  };
+  informer.onChange(({ current }) => consider(current));
   void informer.run(signal);
+  for (const name of names) void renewLease(client, name, signal);
   await informer.synced;
+  return {
+    recheck() {
+      for (const pod of informer.list()) consider(pod);
+    },
+  };
+}
+
+/** A node agent renews its Lease. Controllers take a node without it for dead. */
+async function renewLease(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
+  const namespace = "kube-node-lease";
+  while (!signal.aborted) {
+    const renewTime = new Date(systemPlatform.clock.now().wallMs).toISOString().replace("Z", "000Z");
+    const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime };
+    try {
+      await patchObject(client, leases, { namespace, name }, { spec }, { type: "merge" });
+    } catch {
+      await createObject(client, leases, namespace, { metadata: { name }, spec }).catch(() => undefined);
+    }
+    await sleep(systemPlatform.clock, renewMs, signal);
+  }
 }
 
 async function registerNode(client: KubeClient, name: string): Promise<void> {
@@ -62,13 +93,17 @@ async function registerNode(client: KubeClient, name: string): Promise<void> {
   await patchObject(client, nodes, { name }, { status }, { subresource: "status", type: "merge" });
 }
 
+/** Every pod gets an address of its own. */
+let addresses = 0;
+
 async function start(client: KubeClient, pod: Pod): Promise<void> {
   const time = formatTime(systemPlatform.clock.now().wallMs);
   const condition = (type: string) => ({ type, status: "True", lastTransitionTime: time });
+  const podIP = `10.0.${Math.floor(addresses / 250)}.${(addresses++ % 250) + 1}`;
   const status = {
     phase: "Running",
-    podIP: "10.0.0.1",
-    podIPs: [{ ip: "10.0.0.1" }],
+    podIP,
+    podIPs: [{ ip: podIP }],
     startTime: time,
     conditions: ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition),
   };

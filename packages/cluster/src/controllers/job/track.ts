@@ -20,7 +20,7 @@ export interface Tracked {
   readonly release: readonly Pod[];
 }
 
-export const isTracked = ({ metadata }: Pod) => metadata.finalizers?.includes(trackingFinalizer) ?? false;
+const isTracked = ({ metadata }: Pod) => metadata.finalizers?.includes(trackingFinalizer) ?? false;
 
 /** Whether the pod counts as failed: also a pod that is deleted, unless the Job waits for the end of such pods. */
 function hasFailed(job: Job, pod: Pod): boolean {

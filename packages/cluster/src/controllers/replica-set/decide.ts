@@ -22,9 +22,9 @@ export function decidePods(
   related: readonly Pod[],
   nowMs: number,
 ): PodChanges {
-  const surplus = pods.length - (spec.replicas ?? 1);
-  if (surplus <= 0) return { create: Math.min(-surplus, mostAtOnce), delete: [] };
-  const count = Math.min(surplus, mostAtOnce);
+  const missing = (spec.replicas ?? 1) - pods.length;
+  if (missing >= 0) return { create: Math.min(missing, mostAtOnce), delete: [] };
+  const count = Math.min(-missing, mostAtOnce);
   return { create: 0, delete: rankForDeletion(pods, related, nowMs).slice(0, count) };
 }
 
