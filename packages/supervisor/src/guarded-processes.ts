@@ -110,16 +110,20 @@ export class GuardedProcesses {
       onEvent: () => {},
       onError,
     });
-    const { process, pid, exited } = await manager.start({ command, args, env: { ...env, ...marker }, cwd });
+    const {
+      process: child,
+      pid,
+      exited,
+    } = await manager.start({ command, args, env: { ...env, ...marker }, cwd });
     this.#watchdog.addGroup(pid);
-    process.stdin?.on("error", () => {});
+    child.stdin?.on("error", () => {});
     const gone = manager.wait().then(async (result) => {
       await manager.flushed();
       return result ?? { exit: await exited, killed: false };
     });
     const running: GuardedProcess = {
       pid,
-      stdin: process.stdin ?? undefined,
+      stdin: child.stdin ?? undefined,
       marker,
       exited,
       gone,

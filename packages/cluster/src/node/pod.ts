@@ -1,7 +1,7 @@
 /** The parts of a pod that a node agent reads, beyond those that other components read. */
 import type { Container, KubeObject, Pod, PodSpec, PodStatus } from "../client/objects.ts";
 
-export interface HttpGetAction {
+interface HttpGetAction {
   readonly path?: string;
   readonly port: number | string;
   readonly host?: string;
@@ -26,13 +26,13 @@ export interface Probe extends Handler {
   readonly terminationGracePeriodSeconds?: number;
 }
 
-export interface KeySelector {
+interface KeySelector {
   readonly name?: string;
   readonly key: string;
   readonly optional?: boolean;
 }
 
-export interface FieldSelector {
+interface FieldSelector {
   readonly fieldPath: string;
 }
 
@@ -53,13 +53,13 @@ export interface EnvVar {
   };
 }
 
-export interface EnvFrom {
+interface EnvFrom {
   readonly prefix?: string;
   readonly configMapRef?: { readonly name?: string; readonly optional?: boolean };
   readonly secretRef?: { readonly name?: string; readonly optional?: boolean };
 }
 
-export interface VolumeMount {
+interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly subPath?: string;
@@ -84,7 +84,7 @@ interface ObjectSource {
   readonly optional?: boolean;
 }
 
-export interface ConfigMapSource extends ObjectSource {
+interface ConfigMapSource extends ObjectSource {
   readonly name?: string;
 }
 

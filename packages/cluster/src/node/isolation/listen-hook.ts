@@ -5,7 +5,8 @@
  */
 export const listenHook = `"use strict";
 const { Server } = require("node:net");
-const address = process.env.TENURE_POD_ADDRESS;
+const { env } = process;
+const address = env.TENURE_POD_ADDRESS;
 const isAll = (host) => host === undefined || host === null || ["", "0.0.0.0", "::", "::0"].includes(host);
 const isPort = (value) => typeof value === "number" || (typeof value === "string" && /^\\d+$/.test(value));
 const listen = Server.prototype.listen;

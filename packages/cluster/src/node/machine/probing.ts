@@ -13,7 +13,7 @@ import {
 
 const never = Number.POSITIVE_INFINITY;
 
-export function probeOf(spec: NodeContainer, kind: ProbeKind): Probe | undefined {
+function probeOf(spec: NodeContainer, kind: ProbeKind): Probe | undefined {
   return spec[`${kind}Probe`];
 }
 

@@ -119,7 +119,7 @@ function terminated(state: PodState, name: string, ended: Ended): TerminatedStat
 }
 
 /** Unique for each start of a container. */
-export function containerId({ pod, since }: PodState, name: string, attempt: number): string {
+function containerId({ pod, since }: PodState, name: string, attempt: number): string {
   const text = `${pod.metadata.uid}/${name}/${attempt}/${since.wallMs}`;
   return `tenure://${createHash("sha256").update(text).digest("hex")}`;
 }

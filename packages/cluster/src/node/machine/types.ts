@@ -34,7 +34,7 @@ export interface Ended {
   readonly finishedMonoMs: number;
 }
 
-export interface Stopping {
+interface Stopping {
   /** A preStop hook runs before the container gets its signal. */
   readonly isHookRunning: boolean;
   /** When the time of the container is up. */
@@ -53,7 +53,7 @@ export interface Running {
   readonly probes: Readonly<Partial<Record<ProbeKind, ProbeState>>>;
 }
 
-export type Run =
+type Run =
   /** Never started. `retryMs`: when to try again after a failure. */
   | {
       readonly type: "waiting";

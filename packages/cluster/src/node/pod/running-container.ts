@@ -15,7 +15,7 @@ export interface RunningContainer {
 export function runningContainer(
   name: string,
   attempt: number,
-  process: GuardedProcess,
+  started: GuardedProcess,
   log: ContainerLog,
   plan: ContainerPlan,
   isolation: Isolation,
@@ -23,11 +23,11 @@ export function runningContainer(
   return {
     name,
     attempt,
-    process,
+    process: started,
     log,
     enter(argv) {
-      const launch = isolation.enter(plan, process.pid, argv);
-      return { ...launch, env: { ...launch.env, ...process.marker } };
+      const launch = isolation.enter(plan, started.pid, argv);
+      return { ...launch, env: { ...launch.env, ...started.marker } };
     },
   };
 }
