@@ -7,7 +7,7 @@ import { startServices } from "../services/services.ts";
 import { openNodeHost } from "./host.ts";
 import type { IsolationChoice } from "./isolation/choose.ts";
 import type { Isolation } from "./isolation/isolation.ts";
-import { startAgent } from "./node-agent.ts";
+import { type NodeAgent, startAgent } from "./node-agent.ts";
 import { type NodePlatform, systemNodePlatform } from "./platform.ts";
 
 interface CommonOptions {
@@ -79,9 +79,16 @@ async function start(
     onError,
   });
   const proxy = withServices ? startServices({ client, platform, onError }) : undefined;
-  const agents = await Promise.all(
-    names.map((name) => startAgent({ client, host, name, images, labels, onError })),
-  );
+  let agents: NodeAgent[];
+  try {
+    agents = await Promise.all(
+      names.map((name) => startAgent({ client, host, name, images, labels, onError })),
+    );
+  } catch (error) {
+    await proxy?.stop();
+    await host.close();
+    throw error;
+  }
   const ready = Promise.all([proxy?.ready, ...agents.map((agent) => agent.ready)]).then(() => undefined);
   ready.catch(() => {});
   let resolveStopped = () => {};

@@ -55,15 +55,27 @@ export class StatusWriter {
         this.#written = text;
         wait.reset();
       } catch (error) {
-        const { code } = error as { code?: unknown };
-        // Deleted, or replaced by another pod of the same name.
-        if (code === "NotFound" || code === "Conflict") {
+        if (await this.#isGone(error)) {
           this.close();
           return;
         }
         this.#onError(error);
         await sleep(this.#platform.clock, wait.next(), this.#closed.signal);
       }
+    }
+  }
+
+  /** Whether the pod was deleted, or replaced by another of the same name. A conflict can also mean that many wrote at once. */
+  async #isGone(error: unknown): Promise<boolean> {
+    const { code } = error as { code?: unknown };
+    if (code !== "Conflict") return code === "NotFound";
+    const { namespace, name, uid } = this.#pod.metadata;
+    try {
+      const path = objectPath(pods, { namespace, name });
+      const found = await this.#client.request<NodePod>({ method: "GET", path });
+      return found.metadata.uid !== uid;
+    } catch (problem) {
+      return (problem as { code?: unknown }).code === "NotFound";
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Service, Endpoints and EndpointSlice. They are only stored: no controller fills them in, and nothing routes to
+ * Service, Endpoints and EndpointSlice. The API only stores them. Controllers fill in the endpoints, and a proxy connects to
  * them.
  */
 import { isIP } from "node:net";
