@@ -31,8 +31,15 @@ test("every command and every visible flag is listed", () => {
 
 test("every variable that a package reads is listed", () => {
   const known = new Set([...Object.values(variables).flatMap(Object.keys), ...childVariables]);
-  // Only set for credential plugins, for the watchdog, and by tests.
-  for (const internal of ["KUBERNETES_EXEC_INFO", "TENURE_TEST", "TENURE_CHILD_MARKER"]) known.add(internal);
+  // Only set for credential plugins, for the watchdog, for containers of a node, and by tests.
+  const internal = [
+    "KUBERNETES_EXEC_INFO",
+    "TENURE_CHILD_MARKER",
+    "TENURE_POD_ADDRESS",
+    "NODE_OPTIONS",
+    "TENURE_TEST",
+  ];
+  for (const name of internal) known.add(name);
   const used = new Set<string>();
   for (const path of readdirSync(`${root}packages`, { recursive: true, encoding: "utf8" })) {
     if (!/^[a-z]+\/src\/.*\.ts$/.test(path) || path.endsWith(".test.ts") || path.includes("/testing/"))
