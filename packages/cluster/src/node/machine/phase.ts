@@ -9,22 +9,20 @@ export function phaseOf(state: PodState): string {
   const known = pod.status?.phase;
   // A phase that is final stays.
   if (known === "Succeeded" || known === "Failed") return known;
-  if (ending?.why === "deadline") return "Failed";
+  // Whoever sees a final phase may start a replacement, so it is shown only when no process is left.
+  if (isOver && ending?.why === "deadline") return "Failed";
   const init = containers.filter(({ role }) => role !== "app");
   const apps = containers.filter(({ role }) => role === "app");
   const hasFailedInit = init.some((container) => container.role === "init" && lastExit(container) > 0);
-  if (hasFailedInit && restartPolicy === "Never") return "Failed";
+  if (hasFailedInit && restartPolicy === "Never") return isOver ? "Failed" : "Pending";
   const isInitializing = init.some((container) => !isInitialized(state, container));
   if (isInitializing && apps.every(({ run }) => run.type !== "running" && run.type !== "ended"))
     return "Pending";
   const shown = apps.map(shownAs);
   if (shown.includes("waiting")) return "Pending";
   if (shown.includes("running")) return "Running";
-  const hasSucceeded = apps.every((container) => lastExit(container) === 0);
-  if (isOver) return hasSucceeded ? "Succeeded" : "Failed";
-  if (restartPolicy === "Always") return "Running";
-  if (hasSucceeded) return "Succeeded";
-  return restartPolicy === "Never" ? "Failed" : "Running";
+  if (!isOver) return "Running";
+  return apps.every((container) => lastExit(container) === 0) ? "Succeeded" : "Failed";
 }
 
 function isInitialized(state: PodState, container: ContainerState): boolean {

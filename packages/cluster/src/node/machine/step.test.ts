@@ -214,6 +214,16 @@ describe("sidecars", () => {
     expect(pod.status.phase).toBe("Succeeded");
   });
 
+  it("keep the pod from its final phase while they run", () => {
+    const initContainers = [app("p", { restartPolicy: "Always" })];
+    const pod = new PodPlayer(podWith({ initContainers, restartPolicy: "Never" }))
+      .setUp()
+      .started("p")
+      .started();
+    expect(pod.exited(1).status.phase).toBe("Running");
+    expect(pod.exited(0, "p").status.phase).toBe("Failed");
+  });
+
   it("stop after the containers, the last one first", () => {
     const sidecars = [app("a", { restartPolicy: "Always" }), app("b", { restartPolicy: "Always" })];
     const pod = new PodPlayer(podWith({ initContainers: sidecars }))
