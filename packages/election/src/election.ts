@@ -84,7 +84,7 @@ export class Election {
    *
    * The election must be running: see `run`. Several tasks may run at the same time.
    * @example
-   * setInterval(() => election.runIfLeader(({ signal }) => sendReport(signal)), 60_000);
+   * setInterval(() => election.runIfLeader(({ signal }) => sendReport(signal)).catch(console.error), 60_000);
    * await election.run({ signal: shutdown.signal });
    */
   async runIfLeader<T>(task: Task<T>): Promise<TaskResult<T>> {

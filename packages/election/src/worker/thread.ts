@@ -10,12 +10,12 @@ const setup = workerData as WorkerSetup;
 const port = parentPort;
 if (!port) throw new Error("this file is the entry point of a worker thread");
 
-const onCommand = await serveCandidate({
+// Commands wait in the port until there is a listener. A rejection ends the thread, which the main thread notices.
+void serveCandidate({
   setup,
   lock: lockFromSpec(setup.lock),
   clock: systemClock,
   random: systemRandom,
   send: (notice) => port.postMessage(notice),
   endProcess,
-});
-port.on("message", onCommand);
+}).then((onCommand) => port.on("message", onCommand));
