@@ -1,6 +1,6 @@
 // Puts each library package into one file. Node spends about a millisecond on every module of a program; the packages
 // of an election have some forty that are always needed, and a program should not start later because it takes part in an election.
-// Packages in `dual` also get a CommonJS file and its types, for tools that cannot load ES modules: see docs/adr/0020.
+// Packages in `dual` also get a CommonJS file and its types, for tools that cannot load ES modules: see docs/adr/0020-commonjs-beside-es-modules.md.
 import { copyFile, cp, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";

@@ -93,7 +93,7 @@ async function pack() {
 async function install(where, packages) {
   await mkdir(where, { recursive: true });
   if (!existsSync(join(where, "package.json")))
-    await writeFile(join(where, "package.json"), "{ \"private\": true }\n");
+    await writeFile(join(where, "package.json"), '{ "private": true }\n');
   await execute("npm", ["install", "--silent", "--no-audit", "--no-fund", ...packages], where);
 }
 
@@ -130,7 +130,11 @@ async function testBundlers() {
     const out = join(folder, `esbuild-${format}`);
     const entry = format === "esm" ? "main.mjs" : "main.cjs";
     const file = join(out, `main.${extension}`);
-    await execute(esbuild, [entry, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${file}`], project);
+    await execute(
+      esbuild,
+      [entry, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${file}`],
+      project,
+    );
     await leads(`esbuild ${format}`, process.execPath, [file], out);
   }
   const built = `const webpack = require("webpack");
@@ -149,7 +153,7 @@ webpack(options, (error, stats) => {
 
 async function testBun() {
   await installTools("bun");
-  const bun = join(toolbox, "node_modules/@oven/bun-linux-x64/bin/bun");
+  const bun = join(toolbox, "node_modules/bun/bin/bun.exe");
   await leads("Bun, import", bun, ["main.mjs"], project);
   await leads("Bun, require", bun, ["main.cjs"], project);
 }
@@ -157,7 +161,12 @@ async function testBun() {
 async function testDeno() {
   await installTools("deno");
   const deno = join(toolbox, "node_modules/@deno/linux-x64-glibc/deno");
-  await leads("Deno", deno, ["run", "--allow-all", "--no-prompt", "--node-modules-dir=manual", "main.mjs"], project);
+  await leads(
+    "Deno",
+    deno,
+    ["run", "--allow-all", "--no-prompt", "--node-modules-dir=manual", "main.mjs"],
+    project,
+  );
 }
 
 async function testTypeScript() {
@@ -185,7 +194,11 @@ export { ran };
       // The types of Node do not compile with the oldest version.
       const skip = version.startsWith("5.0") ? ["--skipLibCheck"] : [];
       await check(`TypeScript ${version}, ${resolution}`, () =>
-        execute(tsc, [...flags, ...skip, "--module", module, "--moduleResolution", resolution, ...files], project),
+        execute(
+          tsc,
+          [...flags, ...skip, "--module", module, "--moduleResolution", resolution, ...files],
+          project,
+        ),
       );
     }
   }
@@ -206,7 +219,10 @@ async function testPublished(tarballs) {
 }
 
 async function installTools(...names) {
-  await install(toolbox, names.map((name) => `${name}@${tools[name]}`));
+  await install(
+    toolbox,
+    names.map((name) => `${name}@${tools[name]}`),
+  );
 }
 
 /** Leads in the main thread, then with the election in a worker thread. */
@@ -233,6 +249,11 @@ async function check(what, attempt) {
 
 async function execute(command, args, cwd, env = {}) {
   const path = `${join(process.execPath, "..")}${delimiter}${process.env.PATH}`;
-  const options = { cwd, env: { ...process.env, ...env, PATH: path, NO_COLOR: "1" }, timeout: mostMs, killSignal: "SIGKILL" };
+  const options = {
+    cwd,
+    env: { ...process.env, ...env, PATH: path, NO_COLOR: "1" },
+    timeout: mostMs,
+    killSignal: "SIGKILL",
+  };
   return promisify(execFile)(command, args, options);
 }

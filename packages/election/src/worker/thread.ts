@@ -10,12 +10,13 @@ const setup = workerData as WorkerSetup;
 const port = parentPort;
 if (!port) throw new Error("this file is the entry point of a worker thread");
 
-// Commands wait in the port until there is a listener. A rejection ends the thread, which the main thread notices.
-void serveCandidate({
+const ready = serveCandidate({
   setup,
   lock: lockFromSpec(setup.lock),
   clock: systemClock,
   random: systemRandom,
   send: (notice) => port.postMessage(notice),
   endProcess,
-}).then((onCommand) => port.on("message", onCommand));
+});
+// Deno drops messages that arrive before there is a listener. A rejection ends the thread, which the main thread notices.
+port.on("message", (command) => void ready.then((onCommand) => onCommand(command)));
