@@ -146,15 +146,6 @@ describe("release", () => {
     expect(candidate.state.phase).toMatchObject({ notBeforeMs: 7_000 });
   });
 
-  it("drains after a part of the work has ended, and names that as the reason", () => {
-    const candidate = leading();
-    expect(candidate.send({ type: "step-down", cooldownMs: 0, reason: "work-ended" })).toEqual([
-      { type: "term-ending", reason: "work-ended" },
-    ]);
-    candidate.workStopped();
-    expect(ofType(candidate.ack(2), "term-ended")).toMatchObject([{ reason: "work-ended", released: true }]);
-  });
-
   it("does not follow a step-down of a candidate that does not lead", () => {
     expect(waiting(held(7)).stepDown()).toEqual([]);
     const candidate = leading();
