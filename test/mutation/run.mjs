@@ -120,7 +120,19 @@ function runWorker(folder, log, results) {
     const now = existsSync(results) ? readFileSync(results).length : 0;
     if (now !== size) quietSince = performance.now();
     size = now;
-    if (performance.now() - quietSince > silenceMs) process.kill(-child.pid, "SIGKILL");
+    if (performance.now() - quietSince > silenceMs) killGroup(child.pid);
   }, checkEveryMs);
-  return new Promise((resolve) => child.once("exit", resolve)).finally(() => clearInterval(timer));
+  return new Promise((resolve) => child.once("exit", resolve)).finally(() => {
+    clearInterval(timer);
+    // A mutant that does not end its processes leaves them in the group of the worker, some in endless loops.
+    killGroup(child.pid);
+  });
+}
+
+function killGroup(group) {
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
 }

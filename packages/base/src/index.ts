@@ -3,7 +3,7 @@ export { Backoff, type BackoffPolicy, backoffMs } from "./backoff.ts";
 export type { Clock, Instant } from "./clock.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { Emitter } from "./emitter.ts";
-export { asError, isAbortOf, messageOf } from "./errors.ts";
+export { asError, isAbortOf, messageOf, sentence } from "./errors.ts";
 export { onAbort } from "./on-abort.ts";
 export {
   backgroundClock,

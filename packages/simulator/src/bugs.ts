@@ -182,8 +182,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "core/queries.js",
-        find: "return (transfer?.accepted === true &&",
-        replace: "return (transfer !== undefined &&",
+        find: "isTransferToAnother(config, record, { transfer }) {\n    return (transfer?.accepted === true &&",
+        replace: "isTransferToAnother(config, record, { transfer }) {\n    return (transfer !== undefined &&",
       },
     ],
   },

@@ -5,14 +5,15 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Bug } from "./bug.ts";
 import { bugs } from "./bugs.ts";
 import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 
-const packages = fileURLToPath(new URL("../../", import.meta.url));
+export const packages = fileURLToPath(new URL("../../", import.meta.url));
 /** Below node_modules of the repository, so that the copy finds its dependencies. */
 const copies = join(packages, "../node_modules/.cache/tenure-simulator");
 const copied = ["base", "core", "kube", "election", "supervisor", "simulator"];
-const allBugs = { ...bugs, ...bugsInSupervisor };
+export const allBugs = { ...bugs, ...bugsInSupervisor };
 
 interface Copy {
   /** The folder with a folder for each package. */
@@ -31,19 +32,24 @@ export function copyPackages(name: string, bug: string | undefined): Copy {
     const manifest = readFileSync(join(packages, packageName, "package.json"), "utf8");
     writeFileSync(join(target, "package.json"), manifest.replaceAll("./bundle/", "./dist/"));
   }
-  for (const { file, find, replace } of allBugs[bug ?? ""]?.edits ?? []) {
-    const [packageName = "", ...rest] = file.split("/");
-    const path = join(folder, packageName, "dist", ...rest);
-    const text = readFileSync(path, "utf8");
-    // If the code has changed, fail. Otherwise the bug would silently be missing.
-    if (text.split(find).length !== 2)
-      throw new Error(`Cannot plant ${bug}: ${file} must contain this text exactly once: ${find}`);
-    writeFileSync(
-      path,
-      text.replace(find, () => replace),
-    );
+  for (const edit of allBugs[bug ?? ""]?.edits ?? []) {
+    const path = builtFile(folder, edit.file);
+    writeFileSync(path, plant(readFileSync(path, "utf8"), edit));
   }
   return { folder, remove: () => rmSync(join(copies, name), { recursive: true, force: true }) };
+}
+
+/** @param file starts with the name of the package */
+export function builtFile(folder: string, file: string): string {
+  const [packageName = "", ...rest] = file.split("/");
+  return join(folder, packageName, "dist", ...rest);
+}
+
+/** Throws if the code has changed: otherwise the bug would silently be missing. */
+export function plant(text: string, { file, find, replace }: Bug["edits"][number]): string {
+  if (text.split(find).length !== 2)
+    throw new Error(`Cannot plant a bug: ${file} must contain this text exactly once: ${find}`);
+  return text.replace(find, () => replace);
 }
 
 /** The built files of a package, by path from the folder of all packages. */

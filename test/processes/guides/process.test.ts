@@ -51,8 +51,8 @@ describe.skipIf(whyNot !== undefined)("examples/guide-process", () => {
     await inOrder(
       pod1,
       [
-        "→ terminating",
         "asked to stop",
+        "→ terminating",
         "exited with code 0",
         "and its descendants have exited",
         "gave up leadership",

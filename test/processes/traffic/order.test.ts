@@ -9,7 +9,7 @@ import { Election, LeaseLock } from "@tenure/election";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { parseReady, Supervisor } from "@tenure/supervisor";
 import { endpointSlice, leaderConfigMap, podLabel, prepareGates, readyFile } from "@tenure/traffic";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { connectForLocks, type LockTarget } from "../../conformance/locks-target.ts";
 import { electionName, rules, timings } from "./replicas.ts";
 import { Witness } from "./witness.ts";
@@ -83,7 +83,8 @@ it("opens the gates after the child is ready, and closes them after it stopped a
   const shutdown = new AbortController();
   const run = supervisor.run({ signal: shutdown.signal });
   await witness.until(() => witness?.isOnlyPod("web-0") === true, "in traffic");
-  const fileAtMs = (await stat(inTrafficFile)).mtimeMs;
+  // The gates open independently of each other. The file can be the last one.
+  const fileAtMs = await vi.waitFor(async () => (await stat(inTrafficFile)).mtimeMs, { timeout: 20_000 });
   shutdown.abort();
   expect(await run).toMatchObject({ exitCode: 0, killed: false });
   await witness.until(() => witness?.lease.at(-1)?.pods.length === 0, "released");
