@@ -74,7 +74,7 @@ export type Work = (term: Term) => unknown;
 
 /** The options of one run. */
 export interface RunOptions {
-  /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. */
+  /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. @default none */
   readonly signal?: AbortSignal;
   /** End after the first term, however it ended; reject if the work threw. @default false */
   readonly once?: boolean;
