@@ -142,10 +142,10 @@ export class EtcdLock implements OperableLock {
       key: this.#key,
       clock: this.#parts.clock,
       random: this.#parts.random,
-      onUp: (isAgain: boolean) => {
+      onUp: () => {
         observer.up();
-        // A change in the gap was not reported. At the start, the candidate reads the lock anyway.
-        if (isAgain) observer.changed();
+        // What changed before was not reported: during a gap, or since the candidate first read the lock.
+        observer.changed();
       },
       onEvents: ({ header, events }: { header: { clusterId: bigint }; events: readonly WatchEvent[] }) => {
         for (const event of events) report(header.clusterId, event, observer);

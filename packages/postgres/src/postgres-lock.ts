@@ -144,10 +144,10 @@ export class PostgresLock implements OperableLock {
       urls: serverUrls(listenUrl),
       channelSql: this.#statements.channel,
       name,
-      onUp: (isAgain: boolean) => {
+      onUp: () => {
         observer.up();
-        // A change in the gap was not announced. At the start, the candidate reads the lock anyway.
-        if (isAgain) observer.changed();
+        // What changed before was not announced: during a gap, or since the candidate first read the lock.
+        observer.changed();
       },
       onPayload: (payload: string) => this.#report(payload, observer),
       onDown: (error: unknown) => observer.down(this.#watchFailure(error)),
