@@ -63,11 +63,23 @@ async function bundleThread() {
     input: `${root}packages/election/dist/worker/thread.js`,
     platform: "node",
     external: [/^node:/],
+    // The packages name their bundles, which do not exist yet, or are those of an earlier build.
+    resolve: { alias: Object.fromEntries(builtModules()) },
   });
   const { output } = await bundle.generate({ format: "cjs", codeSplitting: false, minify: true });
   await bundle.close();
   if (output.length !== 1) throw new Error("the code of the thread must be one file");
   return output[0].code;
+}
+
+/** What tsc left in dist, by the name under which other packages import it. */
+function builtModules() {
+  return Object.entries(packages).flatMap(([name, entries]) =>
+    Object.entries(entries).map(([entry, file]) => [
+      `@tenure/${name}${entry === "index" ? "" : `/${entry}`}`,
+      `${root}packages/${name}/dist/${file}`,
+    ]),
+  );
 }
 
 /** The declarations once more, in a folder where TypeScript takes them as those of CommonJS modules. */

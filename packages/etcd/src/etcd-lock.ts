@@ -18,7 +18,7 @@ import {
   withAnnotations,
   withRecord,
 } from "@tenure/election/internal";
-import { Connection, type ConnectionOptions, type EtcdTls } from "./connection.ts";
+import { Connection, type ConnectionOptions, type EtcdTls, type OpenClient } from "./connection.ts";
 import { endpointProblems, readEndpoints } from "./endpoints.ts";
 import { failed, failureFromError, type Place } from "./server-error.ts";
 import { watchKey } from "./watcher.ts";
@@ -40,6 +40,13 @@ export interface EtcdLockOptions {
   readonly tls?: EtcdTls;
 }
 
+/** What a test or a simulation replaces. */
+interface Parts {
+  readonly open: OpenClient | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
 const defaultPrefix = "/tenure/";
 
 /** How many locks a list shows at most. */
@@ -59,17 +66,17 @@ export class EtcdLock implements OperableLock {
   readonly #key: Buffer;
   readonly #server: string;
   readonly #connection: Connection;
-  readonly #clock: Clock;
+  readonly #parts: Parts;
 
-  constructor(options: EtcdLockOptions, clock: Clock = systemClock) {
+  constructor(options: EtcdLockOptions, parts: Partial<Parts> = {}) {
     const problems = checkEtcdLockOptions(options);
     if (problems.length > 0) throw invalidOptions("use etcd as a lock", problems);
     const { name, prefix = defaultPrefix, endpoints } = options;
     this.#options = options;
-    this.#clock = clock;
+    this.#parts = { open: undefined, clock: systemClock, random: systemRandom, ...parts };
     this.#keyText = `${prefix}${name}`;
     this.#key = Buffer.from(this.#keyText);
-    this.#connection = new Connection(connectionOptions(options), clock);
+    this.#connection = this.#newConnection();
     this.#server = `etcd ${readEndpoints(endpoints).addresses.join(",")}`;
     this.description = `key ${this.#keyText} in ${this.#server}`;
   }
@@ -131,10 +138,10 @@ export class EtcdLock implements OperableLock {
     const action = `watch the lock ${this.#options.name}`;
     const parts = {
       // A connection of its own, so that a broken watch does not cost a renewal.
-      connection: new Connection(connectionOptions(this.#options), this.#clock),
+      connection: this.#newConnection(),
       key: this.#key,
-      clock: this.#clock,
-      random: systemRandom,
+      clock: this.#parts.clock,
+      random: this.#parts.random,
       onUp: (isAgain: boolean) => {
         observer.up();
         // A change in the gap was not reported. At the start, the candidate reads the lock anyway.
@@ -170,6 +177,11 @@ export class EtcdLock implements OperableLock {
     } catch (error) {
       return failed(error, `write the lock ${this.#options.name}`, this.#place());
     }
+  }
+
+  #newConnection(): Connection {
+    const { clock, open } = this.#parts;
+    return new Connection(connectionOptions(this.#options), clock, open);
   }
 
   #place(): Place {

@@ -1,23 +1,7 @@
 /** A process that runs what ships: an Election with a real lock and the real client, over a simulated network. */
 import { first } from "@tenure/base";
-import {
-  ConfigMapLock,
-  Election,
-  type ElectionMetrics,
-  type ElectionOptions,
-  EndpointsLock,
-  LeaseLock,
-  type Lock,
-  MigrationLock,
-  type ObjectLockOptions,
-  type Term,
-} from "@tenure/election";
-import { KubeClient } from "@tenure/kube";
+import { Election, type ElectionMetrics, type ElectionOptions, type Lock, type Term } from "@tenure/election";
 import { ElectionThread } from "./election-thread.ts";
-import type { HttpApi } from "./http/api.ts";
-import { simulatedHttp } from "./http/network.ts";
-import { type LockKind, lockLabels, lockName, namespace } from "./http/objects.ts";
-import { type CredentialKind, podOf } from "./http/pod.ts";
 import {
   type CandidateProcess,
   cooldownMs,
@@ -28,19 +12,14 @@ import {
 import { Witness } from "./witness.ts";
 
 export interface ElectionParts extends ProcessParts {
-  readonly api: HttpApi;
-  readonly credentials: CredentialKind;
+  readonly newLock: () => Lock;
+  /** Whether this kind of lock can be used in a worker thread. */
+  readonly canUseThread: boolean;
   /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
   readonly objects: readonly number[];
   /** The process has ended by itself. */
   readonly onExit: () => void;
 }
-
-const locks: Record<LockKind, new (options: ObjectLockOptions) => Lock> = {
-  Lease: LeaseLock,
-  ConfigMap: ConfigMapLock,
-  Endpoints: EndpointsLock,
-};
 
 /** The kubelet restarts a container whose liveness probe fails this often in a row. */
 const probe = { periodMs: 10_000, failures: 3 };
@@ -80,8 +59,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     this.#isProbed = random.chance(0.2);
     this.#startsTasks = random.chance(0.4);
     this.#onExit = parts.onExit;
-    const lock = this.#witness.of(lockOf(parts));
-    const worker = random.chance(0.2);
+    const lock = this.#witness.of(parts.newLock());
+    const worker = parts.canUseThread && random.chance(0.2);
     const { machine, scheduler } = parts;
     this.#election = new Election({
       ...options,
@@ -282,29 +261,4 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   #count(name: string): void {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
-}
-
-function lockOf({ id, machine, scheduler, api, credentials, objects }: ElectionParts): Lock {
-  const { clock, link, random, defer } = machine;
-  const { platform, load } = podOf({
-    kind: credentials,
-    clock,
-    http: simulatedHttp({ api, link, scheduler, random, defer, writer: id }),
-    random,
-    accounts: api.accounts,
-    slowMs: () => link.slowCredentialsMs,
-    sleep: (ms) => new Promise((resolve) => scheduler.after(ms, () => defer(resolve))),
-  });
-  const client = new KubeClient(load, { platform });
-  const options: ObjectLockOptions = {
-    name: lockName,
-    client,
-    shareWatch: random.chance(0.3),
-    // Otherwise the client finds it in the kubeconfig or in the pod.
-    ...(random.chance(0.5) && { namespace }),
-    ...(random.chance(0.2) && { labels: lockLabels }),
-  };
-  const used = api.objects.filter((_, index) => objects.includes(index));
-  const [from, to] = used.map(({ kind }) => new locks[kind](options)) as [Lock, Lock | undefined];
-  return to ? new MigrationLock({ from, to }) : from;
 }
