@@ -20,4 +20,16 @@ export { MigrationLock } from "./locks/migration-lock.ts";
 export type { ObjectLockOptions } from "./locks/object-lock.ts";
 export type { ElectionMetrics } from "./metrics.ts";
 export type { ElectionOptions, RunOptions, Work } from "./options.ts";
+export { Semaphore, type SemaphoreEvents, type SemaphoreOptions } from "./shards/semaphore.ts";
+export type { SetOptions } from "./shards/set-options.ts";
+export type { SetObserver, SetStore } from "./shards/set-store.ts";
+export type { Shard } from "./shards/shard.ts";
+export {
+  type OwnedShard,
+  type ShardMember,
+  Shards,
+  type ShardsEvents,
+  type ShardsOptions,
+  type ShardWork,
+} from "./shards/shards.ts";
 export { Term } from "./term.ts";

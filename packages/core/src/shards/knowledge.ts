@@ -47,9 +47,12 @@ export function observeRemoved(ctx: StepSet, { name, revision }: LeaseView): voi
   if (ctx.state.leases.get(name)?.view.revision === revision) ctx.leases().delete(name);
 }
 
-/** A list shows all objects at one revision: what it does not show is deleted, unless it is newer than the list. */
-export function observeList(ctx: StepSet, view: SetView): void {
-  if (view.revision < ctx.state.revision) handleStoreRollback(ctx, view.revision);
+/**
+ * A list shows all objects at one revision: what it does not show is deleted, unless it is newer than the list.
+ * @param knownWhenSent the revision up to which everything was known when the list was requested
+ */
+export function observeList(ctx: StepSet, view: SetView, knownWhenSent: bigint): void {
+  if (view.revision < knownWhenSent) handleStoreRollback(ctx, view.revision);
   const listed = new Set(view.leases.map(({ name }) => name));
   for (const [name, known] of ctx.state.leases) {
     if (!listed.has(name) && known.view.revision <= view.revision) forgetLease(ctx, name);

@@ -184,7 +184,7 @@ function handleAnswer(ctx: StepSet, id: number, answer: SetAnswer): void {
   switch (answer.kind) {
     case "listed":
       state.lastContactMs = ctx.at.monoMs;
-      observeList(ctx, answer.view);
+      observeList(ctx, answer.view, request.revision);
       if (request.gaps === state.gaps) {
         state.isContiguous = true;
         state.mustList = false;
@@ -284,7 +284,7 @@ function startRequest(ctx: StepSet, kind: SetRequest, removed?: LeaseView): { id
   const id = state.nextId;
   const timeoutMs = ctx.config.attemptTimeoutMs;
   state.nextId += 1;
-  state.inFlight = { id, kind, timeoutAtMs: ctx.at.monoMs + timeoutMs, gaps: state.gaps, ...(removed && { removed }) };
+  state.inFlight = { id, kind, timeoutAtMs: ctx.at.monoMs + timeoutMs, gaps: state.gaps, revision: state.revision, ...(removed && { removed }) };
   return { id, timeoutMs };
 }
 

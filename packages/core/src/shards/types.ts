@@ -108,6 +108,8 @@ export interface SetInFlight {
   readonly timeoutAtMs: number;
   /** The value of `SetState.gaps` when it was sent. */
   readonly gaps: number;
+  /** The value of `SetState.revision` when it was sent. A list that shows less comes from a store that went back in time. */
+  readonly revision: bigint;
   /** The lease that it removes. */
   readonly removed?: LeaseView;
 }
