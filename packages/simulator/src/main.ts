@@ -7,12 +7,14 @@ import { bugs } from "./bugs.ts";
 import { builtFiles, copyPackages } from "./copy-packages.ts";
 import { type ExecutedLines, linesOfCode } from "./coverage.ts";
 import type { Width } from "./plan.ts";
+import { bugsInShards } from "./shards/bugs-in-shards.ts";
+import { simulateShards } from "./shards/simulate.ts";
 import { add, emptySummary, type Summary } from "./summary.ts";
 import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 import { checks } from "./violation.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --supervised] [--coverage] [--bug NAME] [--all-bugs]
+const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --supervised | --shards] [--coverage] [--bug NAME] [--all-bugs]
 
 Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
 only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
@@ -26,6 +28,8 @@ candidate, which is faster.
   --wide       run everything that ships in every seed
   --narrow     run only the candidate in every seed
   --supervised every candidate runs a child under the machine of the supervisor, with a watchdog that may hang or die
+  --shards     sets of shards and semaphores instead of elections: no two owners, increasing tokens, no shard unowned for longer
+               than a lease, even distribution, no needless movement
   --coverage   print the share of the lines of core, election and kube that the histories execute; implies --wide
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
   --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds, and if each check is the only one
@@ -166,6 +170,7 @@ function options() {
         wide: { type: "boolean", default: false },
         narrow: { type: "boolean", default: false },
         supervised: { type: "boolean", default: false },
+        shards: { type: "boolean", default: false },
         coverage: { type: "boolean", default: false },
         bug: { type: "string" },
         "all-bugs": { type: "boolean", default: false },
@@ -225,7 +230,7 @@ function widthOf(bug: string): Width {
 }
 
 async function main(): Promise<number> {
-  const { seeds, from, bug, wide, narrow, supervised, coverage, "all-bugs": allBugs, help } = options();
+  const { seeds, from, bug, wide, narrow, supervised, shards, coverage, "all-bugs": allBugs, help } = options();
   if (help) {
     console.log(usage);
     return 0;
@@ -233,9 +238,12 @@ async function main(): Promise<number> {
   const seedCount = wholeNumber(seeds, "--seeds", allBugs || bug ? 10_000 : 1_000, 1);
   const first = wholeNumber(from, "--from", 1, 0);
   if (wide && narrow) fail("--wide and --narrow exclude each other");
-  const known = supervised ? bugsInSupervisor : bugs;
+  const known = shards ? bugsInShards : supervised ? bugsInSupervisor : bugs;
   if (bug !== undefined && !Object.hasOwn(known, bug))
     fail(`--bug must be one of ${Object.keys(known).join(", ")}, but is ${bug}`);
+  if (shards) {
+    return simulateShards({ from: first, seeds: seedCount, threads, bug, allBugs: allBugs ?? false });
+  }
   if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
   const ofBug = bug === undefined ? "mixed" : widthOf(bug);

@@ -144,8 +144,10 @@ export class SimulatedMember {
   thaw(suspendedMs: number): void {
     this.isFrozen = false;
     this.#suspendedMs += suspendedMs * this.options.rate;
-    this.send({ lease: { type: "tick" } });
-    this.send({ set: { type: "tick" } });
+    // The timers of a process may run before it reads what has arrived meanwhile.
+    const ticks: Input[] = [{ lease: { type: "tick" } }, { set: { type: "tick" } }];
+    if (this.#random.chance(0.5)) this.#inbox.unshift(...ticks);
+    for (const tick of ticks) this.send(tick);
   }
 
   /** The work of a shard ends by itself. */
