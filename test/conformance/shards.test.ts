@@ -1,11 +1,16 @@
 // Shards and semaphores with several members in one process, on the sandbox and on a real API server. A witness sees all work.
 
-import { KubeClient, loadConfig } from "@tenure/kube";
 import { Semaphore, type SemaphoreOptions, Shards, type ShardsOptions, type Term } from "@tenure/election";
+import { KubeClient, loadConfig } from "@tenure/kube";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget } from "./locks-target.ts";
 
-const timings = { leaseDuration: "3s", renewDeadline: "2s", retryPeriod: "500ms", cooldown: "100ms" } as const;
+const timings = {
+  leaseDuration: "3s",
+  renewDeadline: "2s",
+  retryPeriod: "500ms",
+  cooldown: "100ms",
+} as const;
 
 let connection: LockTarget;
 let namespace: string;
@@ -30,15 +35,25 @@ class Witness {
   readonly overlaps: string[] = [];
   readonly tokens = new Map<string, bigint>();
   starts = 0;
-  readonly #active = new Map<string, { readonly who: string; readonly start: bigint; readonly end: bigint }>();
+  readonly #active = new Map<
+    string,
+    { readonly who: string; readonly start: bigint; readonly end: bigint }
+  >();
 
-  begin(who: string, key: string, range: { readonly start: bigint; readonly end: bigint }, term: Term): () => void {
+  begin(
+    who: string,
+    key: string,
+    range: { readonly start: bigint; readonly end: bigint },
+    term: Term,
+  ): () => void {
     this.starts += 1;
     for (const [other, active] of this.#active) {
-      if (range.start < active.end && active.start < range.end) this.overlaps.push(`${key} of ${who} and ${other}`);
+      if (range.start < active.end && active.start < range.end)
+        this.overlaps.push(`${key} of ${who} and ${other}`);
     }
     const last = this.tokens.get(key);
-    if (last !== undefined && last >= term.token) this.overlaps.push(`${key} got token ${term.token} after ${last}`);
+    if (last !== undefined && last >= term.token)
+      this.overlaps.push(`${key} got token ${term.token} after ${last}`);
     this.tokens.set(key, term.token);
     const name = `${who} ${key}`;
     this.#active.set(name, { who, ...range });
@@ -73,7 +88,16 @@ function abortOf(signal: AbortSignal): Promise<void> {
 
 function join(identity: string, options: Partial<ShardsOptions> = {}): Member {
   const client = new KubeClient(() => loadConfig({ kubeconfig: connection.kubeconfig }));
-  const shards = new Shards({ name: "billing", count: 6, namespace, identity, client, onOverrun: "report", ...timings, ...options });
+  const shards = new Shards({
+    name: "billing",
+    count: 6,
+    namespace,
+    identity,
+    client,
+    onOverrun: "report",
+    ...timings,
+    ...options,
+  });
   const controller = new AbortController();
   const running = shards.run(
     async (shard, term) => {
@@ -96,7 +120,10 @@ function join(identity: string, options: Partial<ShardsOptions> = {}): Member {
   return member;
 }
 
-const isShared = (...sizes: readonly number[]) => () => JSON.stringify(witness.sizes) === JSON.stringify(sizes);
+const isShared =
+  (...sizes: readonly number[]) =>
+  () =>
+    JSON.stringify(witness.sizes) === JSON.stringify(sizes);
 
 describe("shards", () => {
   it("are shared evenly by members that join, and given on by one that leaves", async () => {
@@ -196,9 +223,21 @@ describe("shards", () => {
 });
 
 describe("a semaphore", () => {
-  const takePart = (identity: string, options: Partial<SemaphoreOptions> = {}, worksMs = Number.POSITIVE_INFINITY) => {
+  const takePart = (
+    identity: string,
+    options: Partial<SemaphoreOptions> = {},
+    worksMs = Number.POSITIVE_INFINITY,
+  ) => {
     const client = new KubeClient(() => loadConfig({ kubeconfig: connection.kubeconfig }));
-    const semaphore = new Semaphore({ name: "crawler", permits: 2, namespace, identity, client, ...timings, ...options });
+    const semaphore = new Semaphore({
+      name: "crawler",
+      permits: 2,
+      namespace,
+      identity,
+      client,
+      ...timings,
+      ...options,
+    });
     const controller = new AbortController();
     const running = semaphore.run(
       async (term, permit) => {
@@ -222,7 +261,10 @@ describe("a semaphore", () => {
   it("lets as many replicas work as it has permits, each with one", async () => {
     const replicas = ["a", "b", "c", "d"].map((identity) => takePart(identity));
     await eventually(isShared(1, 1), "two replicas work");
-    await eventually(() => replicas.every(({ semaphore }) => semaphore.holders.length === 2), "all know the holders");
+    await eventually(
+      () => replicas.every(({ semaphore }) => semaphore.holders.length === 2),
+      "all know the holders",
+    );
     const working = replicas.find(({ semaphore }) => semaphore.term !== undefined);
     await working?.leave();
     await eventually(() => witness.starts === 3 && isShared(1, 1)(), "another replica gets the permit");

@@ -230,7 +230,18 @@ function widthOf(bug: string): Width {
 }
 
 async function main(): Promise<number> {
-  const { seeds, from, bug, wide, narrow, supervised, shards, coverage, "all-bugs": allBugs, help } = options();
+  const {
+    seeds,
+    from,
+    bug,
+    wide,
+    narrow,
+    supervised,
+    shards,
+    coverage,
+    "all-bugs": allBugs,
+    help,
+  } = options();
   if (help) {
     console.log(usage);
     return 0;

@@ -11,7 +11,12 @@ import type { LeaseView, MapView, SetConfig, SetState } from "./types.ts";
 export type SetTask =
   | { readonly name: "time-out-request" }
   | { readonly name: "list" }
-  | { readonly name: "write"; readonly over: MapView | undefined; readonly map: ShardMap; readonly reclaimed: readonly number[] }
+  | {
+      readonly name: "write";
+      readonly over: MapView | undefined;
+      readonly map: ShardMap;
+      readonly reclaimed: readonly number[];
+    }
   | { readonly name: "fence"; readonly over: LeaseView }
   | { readonly name: "remove"; readonly over: LeaseView }
   | { readonly name: "overrun"; readonly shard: number }
@@ -49,7 +54,9 @@ export function setAgenda(config: SetConfig, state: SetState, nowMs: number): En
     add({ name: "list" }, state.retryAtMs);
     return entries;
   }
-  const silenceMs = state.watchUp ? Math.max(config.leaseDurationMs * maxSilence, config.retryPeriodMs) : config.retryPeriodMs;
+  const silenceMs = state.watchUp
+    ? Math.max(config.leaseDurationMs * maxSilence, config.retryPeriodMs)
+    : config.retryPeriodMs;
   add({ name: "list" }, Math.max(state.lastContactMs + silenceMs, state.retryAtMs));
   if (nowMs < state.quarantineUntilMs) {
     add({ name: "wake" }, state.quarantineUntilMs);
@@ -57,7 +64,8 @@ export function setAgenda(config: SetConfig, state: SetState, nowMs: number): En
   }
   if (state.membership.kind !== "held") return entries;
   const { me } = state.membership;
-  for (const entry of mapEntries(config, state, me, nowMs)) add(entry.task, Math.max(entry.atMs, state.retryAtMs));
+  for (const entry of mapEntries(config, state, me, nowMs))
+    add(entry.task, Math.max(entry.atMs, state.retryAtMs));
   for (const entry of leaseEntries(config, state, me)) add(entry.task, Math.max(entry.atMs, state.retryAtMs));
   return entries;
 }
@@ -126,7 +134,10 @@ function changeEntries(
     config,
   );
   if (wanted && (wanted.isOwn || memberOf(view.map, me))) {
-    const sinceMs = Math.max(state.map.kind === "present" ? state.map.sinceMs : 0, ...nowDead.map(([, atMs]) => atMs));
+    const sinceMs = Math.max(
+      state.map.kind === "present" ? state.map.sinceMs : 0,
+      ...nowDead.map(([, atMs]) => atMs),
+    );
     entries.push({
       atMs: wanted.isOwn ? nowMs : sinceMs + waitMs,
       task: { name: "write", over: view, map: wanted.map, reclaimed: wanted.reclaimed },
@@ -144,7 +155,10 @@ function leaseEntries(config: SetConfig, state: SetState, me: Incarnation): Entr
     const atMs = expiresAtMs(state, other);
     const known = state.leases.get(other.lease);
     if (atMs === undefined || !known) continue;
-    entries.push({ atMs: atMs + turn(map, me, new Map([[keyOf(other), atMs]])), task: { name: "fence", over: known.view } });
+    entries.push({
+      atMs: atMs + turn(map, me, new Map([[keyOf(other), atMs]])),
+      task: { name: "fence", over: known.view },
+    });
   }
   const isFirst = map.members[0] !== undefined && sameIncarnation(map.members[0], me);
   if (!isFirst || !isUpToDate(state)) return entries;
@@ -166,11 +180,18 @@ function turn({ members }: ShardMap, me: Incarnation, dead: ReadonlyMap<string, 
 }
 
 /** Everybody who holds a member lease, or held one that vanished a short time ago. */
-function mayOwnByEarlierMap(config: SetConfig, state: SetState, me: Incarnation, nowMs: number): Incarnation[] {
+function mayOwnByEarlierMap(
+  config: SetConfig,
+  state: SetState,
+  me: Incarnation,
+  nowMs: number,
+): Incarnation[] {
   const held = [...state.leases.values()]
     .filter(({ view }) => isHeld(view))
     .map(({ view }) => incarnationIn(config, view));
-  const vanished = state.vanished.filter(({ untilMs }) => untilMs > nowMs).map(({ incarnation }) => incarnation);
+  const vanished = state.vanished
+    .filter(({ untilMs }) => untilMs > nowMs)
+    .map(({ incarnation }) => incarnation);
   const others = new Map([...held, ...vanished].map((one) => [keyOf(one), one]));
   others.delete(keyOf(me));
   return [...others.values()];

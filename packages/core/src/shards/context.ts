@@ -27,7 +27,8 @@ export class StepSet {
   }
 
   deletions(): Map<string, bigint> {
-    if (this.state.deletions === this.#before.deletions) this.state.deletions = new Map(this.#before.deletions);
+    if (this.state.deletions === this.#before.deletions)
+      this.state.deletions = new Map(this.#before.deletions);
     return this.state.deletions as Map<string, bigint>;
   }
 
@@ -37,7 +38,8 @@ export class StepSet {
   }
 
   lastTokens(): Map<number, bigint> {
-    if (this.state.lastTokens === this.#before.lastTokens) this.state.lastTokens = new Map(this.#before.lastTokens);
+    if (this.state.lastTokens === this.#before.lastTokens)
+      this.state.lastTokens = new Map(this.#before.lastTokens);
     return this.state.lastTokens as Map<number, bigint>;
   }
 }

@@ -1,8 +1,9 @@
 /** What this member knows of the objects of its set, from lists, watch events and the answers to its own writes. */
+
+import { sameRecord } from "../record.ts";
 import type { StepSet } from "./context.ts";
 import { incarnationIn, isHeld, isUpToDate, leaseOf, othersInMap } from "./members.ts";
 import { keyOf, sameIncarnation } from "./shard-map.ts";
-import { sameRecord } from "../record.ts";
 import type { LeaseView, MapView, SetView } from "./types.ts";
 
 /** The name under which a deletion of the map is remembered. No lease has an empty name. */
@@ -59,7 +60,8 @@ export function observeList(ctx: StepSet, view: SetView, knownWhenSent: bigint):
   }
   for (const lease of view.leases) observeLease(ctx, lease);
   if (view.map) observeMap(ctx, view.map);
-  else if (ctx.state.map.kind !== "present" || ctx.state.map.view.revision <= view.revision) setMapAbsent(ctx);
+  else if (ctx.state.map.kind !== "present" || ctx.state.map.view.revision <= view.revision)
+    setMapAbsent(ctx);
   const deletions = ctx.deletions();
   for (const [name, revision] of deletions) if (revision <= view.revision) deletions.delete(name);
   if (view.revision > ctx.state.revision) ctx.state.revision = view.revision;

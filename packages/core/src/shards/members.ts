@@ -65,7 +65,8 @@ export function deadAtMs(state: SetState, incarnation: Incarnation): number | un
 /** When the lease of a living incarnation will have expired, so that it can be fenced; undefined if it is not alive. */
 export function expiresAtMs(state: SetState, incarnation: Incarnation): number | undefined {
   const known = leaseOf(state, incarnation);
-  if (!known || !isHeld(known.view) || known.view.record.acquireTime !== incarnation.acquired) return undefined;
+  if (!known || !isHeld(known.view) || known.view.record.acquireTime !== incarnation.acquired)
+    return undefined;
   const seconds = Math.max(known.view.record.leaseDurationSeconds ?? 0, incarnation.leaseSeconds);
   return known.sinceMs + seconds * 1_000;
 }

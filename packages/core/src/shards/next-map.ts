@@ -5,7 +5,14 @@
  * Upholds G1: a shard leaves its owner only in a write of that owner, after its work has stopped, or when the owner is dead.
  */
 import { assignFree, eligibleMembers, moveShard, type PlanLimits, receiverOf, wantedCount } from "./plan.ts";
-import { freeShards, type Incarnation, keyOf, type MapMember, type ShardMap, sameIncarnation } from "./shard-map.ts";
+import {
+  freeShards,
+  type Incarnation,
+  keyOf,
+  type MapMember,
+  type ShardMap,
+  sameIncarnation,
+} from "./shard-map.ts";
 
 /** A shard of this member whose work has stopped. */
 export interface StoppedShard {

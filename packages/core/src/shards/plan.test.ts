@@ -16,7 +16,10 @@ const anyMap = fc
   .map(({ members, owners }) => {
     const names = Array.from({ length: members }, (_, index) => `pod-${index}`);
     const of = (index: number) => owners.flatMap((owner, shard) => (owner === index ? [shard] : []));
-    return mapOf(owners.length, names.map((name, index) => member(name, of(index))));
+    return mapOf(
+      owners.length,
+      names.map((name, index) => member(name, of(index))),
+    );
   });
 
 /** Lets every member give away what it should, one shard at a time, until nobody has too many. */
@@ -41,7 +44,10 @@ function slowLeastMoves(sizes: readonly number[], count: number): number {
     const gets = sizes.map((_, index) => (choice >> index) & 1);
     if (gets.reduce((sum, one) => sum + one, 0) !== larger) continue;
     const moves = sizes.map((size, index) => Math.max(0, size - share - (gets[index] as number)));
-    least = Math.min(least, moves.reduce((sum, one) => sum + one, 0));
+    least = Math.min(
+      least,
+      moves.reduce((sum, one) => sum + one, 0),
+    );
   }
   return least;
 }
@@ -83,7 +89,12 @@ describe("the plan", () => {
   });
 
   it("gives most of its former shards to a member that comes back", () => {
-    const full = balance(mapOf(64, ["a", "b", "c", "d"].map((identity) => member(identity)))).map;
+    const full = balance(
+      mapOf(
+        64,
+        ["a", "b", "c", "d"].map((identity) => member(identity)),
+      ),
+    ).map;
     const former = new Set(full.members[3]?.shards);
     const without = assignFree({ ...full, members: full.members.slice(0, 3) }, noLimit);
     const again = balance({ ...without, members: [...without.members, { ...member("d"), count: 64 }] }).map;
@@ -106,10 +117,16 @@ describe("the plan", () => {
 
 describe("wantedCount", () => {
   it("changes only when all members that stay want the same count", () => {
-    const wants = (...counts: number[]) => mapOf(4, counts.map((count, index) => member(`pod-${index}`, [], { count })));
+    const wants = (...counts: number[]) =>
+      mapOf(
+        4,
+        counts.map((count, index) => member(`pod-${index}`, [], { count })),
+      );
     expect(wantedCount(wants(16, 16))).toBe(16);
     expect(wantedCount(wants(16, 4))).toBe(4);
-    expect(wantedCount(mapOf(4, [member("a", [], { count: 16 }), member("b", [], { count: 4, leaving: true })]))).toBe(16);
+    expect(
+      wantedCount(mapOf(4, [member("a", [], { count: 16 }), member("b", [], { count: 4, leaving: true })])),
+    ).toBe(16);
     expect(wantedCount(mapOf(4, []))).toBe(4);
   });
 });

@@ -45,7 +45,10 @@ export function assignFree(map: ShardMap, limits: PlanLimits): ShardMap {
   for (const [member, target] of targetSizes(map, limits)) room.set(member, target - member.shards.length);
   const gained = new Map<MapMember, number[]>();
   for (const shard of free) {
-    const member = preferred([...room.keys()].filter((one) => (room.get(one) ?? 0) > 0), shard);
+    const member = preferred(
+      [...room.keys()].filter((one) => (room.get(one) ?? 0) > 0),
+      shard,
+    );
     if (!member) continue;
     room.set(member, (room.get(member) ?? 0) - 1);
     gained.set(member, [...(gained.get(member) ?? []), shard]);
@@ -106,8 +109,7 @@ export function receiverOf(
     );
   }
   const smaller = others.filter(
-    ([member]) =>
-      member.shards.length < giver.shards.length && member.shards.length < limits.mostPerMember,
+    ([member]) => member.shards.length < giver.shards.length && member.shards.length < limits.mostPerMember,
   );
   const least = Math.min(...smaller.map(([member]) => member.shards.length));
   return preferred(

@@ -5,7 +5,8 @@ import { hashOfKey, hexHash, rangeOfShard, shardOfKey, shardSelector } from "./r
 /** FNV-1a as its authors define it, without any cleverness. */
 function slowHash(key: string): bigint {
   let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(key)) hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) % (1n << 64n);
+  for (const byte of new TextEncoder().encode(key))
+    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) % (1n << 64n);
   return hash;
 }
 

@@ -46,7 +46,12 @@ describe("the text of a map", () => {
 
   it("of the largest set stays far below the limit of 256 KiB for annotations", () => {
     const shards = Array.from({ length: mostShards }, (_, shard) => shard);
-    const members = ["even", "odd"].map((identity, index) => member(identity, shards.filter((one) => one % 2 === index)));
+    const members = ["even", "odd"].map((identity, index) =>
+      member(
+        identity,
+        shards.filter((one) => one % 2 === index),
+      ),
+    );
     expect(formatShardMap(mapOf(mostShards, members)).length).toBeLessThan(32_000);
   });
 });

@@ -90,7 +90,8 @@ export function parseShardMap(text: string): ShardMap {
   };
   const owned = map.members.flatMap(({ shards }) => shards);
   if (new Set(owned).size !== owned.length) throw unreadable("a shard has two owners");
-  if (new Set(map.members.map(keyOf)).size !== map.members.length) throw unreadable("a member is listed twice");
+  if (new Set(map.members.map(keyOf)).size !== map.members.length)
+    throw unreadable("a member is listed twice");
   return map;
 }
 
@@ -141,7 +142,8 @@ function parseShards(text: unknown, count: number): number[] {
   const shards: number[] = [];
   for (const part of text.split(",")) {
     const [, first = "", last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(part) ?? [];
-    if (first === "" || Number(last) >= count) throw unreadable("the shards of a member are not shards of this map");
+    if (first === "" || Number(last) >= count)
+      throw unreadable("the shards of a member are not shards of this map");
     for (let shard = Number(first); shard <= Number(last); shard++) shards.push(shard);
   }
   return shards.sort((a, b) => a - b);

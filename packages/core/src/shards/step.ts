@@ -20,7 +20,16 @@ import {
 } from "./knowledge.ts";
 import { memberOf } from "./next-map.ts";
 import { followMap, isLeaving, loseAll, workStopped } from "./terms.ts";
-import type { LeaseView, SetAnswer, SetConfig, SetEffect, SetEvent, SetInFlight, SetRequest, SetState } from "./types.ts";
+import type {
+  LeaseView,
+  SetAnswer,
+  SetConfig,
+  SetEffect,
+  SetEvent,
+  SetInFlight,
+  SetRequest,
+  SetState,
+} from "./types.ts";
 
 /** The wait before the first retry of a failed request. It doubles up to retryPeriod. */
 const firstRetryMs = 100;
@@ -170,7 +179,11 @@ function leave(ctx: StepSet): void {
 }
 
 function isInMap({ map, membership }: SetState): boolean {
-  return map.kind === "present" && membership.kind === "held" && memberOf(map.view.map, membership.me) !== undefined;
+  return (
+    map.kind === "present" &&
+    membership.kind === "held" &&
+    memberOf(map.view.map, membership.me) !== undefined
+  );
 }
 
 function handleAnswer(ctx: StepSet, id: number, answer: SetAnswer): void {
@@ -205,7 +218,8 @@ function handleAnswer(ctx: StepSet, id: number, answer: SetAnswer): void {
       // Somebody else wrote first.
       state.mustList = true;
       state.failures += 1;
-      state.retryAtMs = ctx.at.monoMs + (state.failures === 1 ? ctx.random * conflictSpreadMs : retryDelayMs(ctx));
+      state.retryAtMs =
+        ctx.at.monoMs + (state.failures === 1 ? ctx.random * conflictSpreadMs : retryDelayMs(ctx));
       return;
     case "failed":
       handleFailure(ctx, request.kind, answer.failure);
@@ -216,7 +230,9 @@ function handleAnswer(ctx: StepSet, id: number, answer: SetAnswer): void {
 function handleFailure(ctx: StepSet, during: SetRequest, failure: Failure): void {
   ctx.effects.push({ type: "failed", during, failure });
   ctx.state.failures += 1;
-  ctx.state.retryAtMs = ctx.at.monoMs + Math.max(retryDelayMs(ctx), Math.min(failure.retryAfterMs ?? 0, ctx.config.retryPeriodMs));
+  ctx.state.retryAtMs =
+    ctx.at.monoMs +
+    Math.max(retryDelayMs(ctx), Math.min(failure.retryAfterMs ?? 0, ctx.config.retryPeriodMs));
   // A write may have been committed.
   ctx.state.mustList = true;
 }
@@ -239,7 +255,9 @@ function runDueTasks(ctx: StepSet): void {
     if (!due) return;
     runTask(ctx, due.task);
   }
-  throw new Error("bug in @tenure/core: a task of a set of shards did not move its agenda entry into the future");
+  throw new Error(
+    "bug in @tenure/core: a task of a set of shards did not move its agenda entry into the future",
+  );
 }
 
 function runTask(ctx: StepSet, task: SetTask): void {
@@ -263,7 +281,12 @@ function runTask(ctx: StepSet, task: SetTask): void {
       return;
     }
     case "fence":
-      ctx.effects.push({ type: "fence", over: task.over, record: fenceRecord(ctx, task.over), ...startRequest(ctx, "fence") });
+      ctx.effects.push({
+        type: "fence",
+        over: task.over,
+        record: fenceRecord(ctx, task.over),
+        ...startRequest(ctx, "fence"),
+      });
       return;
     case "remove":
       ctx.effects.push({ type: "remove", over: task.over, ...startRequest(ctx, "remove", task.over) });
@@ -279,12 +302,23 @@ function runTask(ctx: StepSet, task: SetTask): void {
   }
 }
 
-function startRequest(ctx: StepSet, kind: SetRequest, removed?: LeaseView): { id: number; timeoutMs: number } {
+function startRequest(
+  ctx: StepSet,
+  kind: SetRequest,
+  removed?: LeaseView,
+): { id: number; timeoutMs: number } {
   const { state } = ctx;
   const id = state.nextId;
   const timeoutMs = ctx.config.attemptTimeoutMs;
   state.nextId += 1;
-  state.inFlight = { id, kind, timeoutAtMs: ctx.at.monoMs + timeoutMs, gaps: state.gaps, revision: state.revision, ...(removed && { removed }) };
+  state.inFlight = {
+    id,
+    kind,
+    timeoutAtMs: ctx.at.monoMs + timeoutMs,
+    gaps: state.gaps,
+    revision: state.revision,
+    ...(removed && { removed }),
+  };
   return { id, timeoutMs };
 }
 

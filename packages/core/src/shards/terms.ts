@@ -77,7 +77,10 @@ function startOwn(ctx: StepSet, { revision, map }: MapView, member: MapMember): 
     const mayStart = !isLeaving(ctx) && (lastToken === undefined || revision > lastToken);
     if (!mayStart) {
       // It is given away, or kept with a new write that gives a greater token.
-      if (!term) ctx.terms().set(shard, { token: revision, count: map.count, phase: "stopped", isMove: true, restUntilMs: 0 });
+      if (!term)
+        ctx
+          .terms()
+          .set(shard, { token: revision, count: map.count, phase: "stopped", isMove: true, restUntilMs: 0 });
       continue;
     }
     ctx.terms().set(shard, { token: revision, count: map.count, phase: "working" });
@@ -101,7 +104,9 @@ function drainSome(ctx: StepSet, { map }: MapView, member: MapMember): void {
       if (term.phase === "draining" || (term.phase === "stopped" && term.isMove)) moving.add(shard);
     }
     if (moving.size >= config.maxMoving) return;
-    const resting = [...ctx.state.terms].filter(([, term]) => term.phase !== "working").map(([shard]) => shard);
+    const resting = [...ctx.state.terms]
+      .filter(([, term]) => term.phase !== "working")
+      .map(([shard]) => shard);
     const shard = nextToMove(map, config, member, moving, new Set(resting));
     const term = shard === undefined ? undefined : ctx.state.terms.get(shard);
     if (shard === undefined || !term) return;

@@ -212,7 +212,12 @@ export type SetEffect =
    * The shard is not ours any more, or will not be. `expired`: another member may already be working on it. Otherwise the work
    * may use the time that is left of the member lease.
    */
-  | { readonly type: "shard-lost"; readonly shard: number; readonly reason: EndReason; readonly expired: boolean }
+  | {
+      readonly type: "shard-lost";
+      readonly shard: number;
+      readonly reason: EndReason;
+      readonly expired: boolean;
+    }
   /** The work takes too long to stop. */
   | { readonly type: "overrun"; readonly shard: number }
   | {

@@ -79,7 +79,9 @@ export class LeaseSetStore implements SetStore {
     const readable = `${this.#mapName}.${identity}`;
     // An identity need not be a valid name of an object.
     const isValid = nameProblem("name", readable) === undefined;
-    const name = isValid ? readable : `${this.#mapName}.${hashOfKey(identity).toString(16).padStart(16, "0")}`;
+    const name = isValid
+      ? readable
+      : `${this.#mapName}.${hashOfKey(identity).toString(16).padStart(16, "0")}`;
     const lock = new LeaseLock({
       name,
       ...(this.#namespace !== undefined && { namespace: this.#namespace }),
@@ -108,7 +110,12 @@ export class LeaseSetStore implements SetStore {
     });
   }
 
-  write(map: ShardMap, over: MapView | undefined, signal: AbortSignal, timeoutMs: number): Promise<SetAnswer> {
+  write(
+    map: ShardMap,
+    over: MapView | undefined,
+    signal: AbortSignal,
+    timeoutMs: number,
+  ): Promise<SetAnswer> {
     const before = (over?.object as KubeObject | undefined) ?? this.#newMap();
     const annotations = { ...before.metadata.annotations, [mapAnnotation]: formatShardMap(map) };
     const labels = { ...before.metadata.labels, ...this.#labels() };
@@ -116,8 +123,18 @@ export class LeaseSetStore implements SetStore {
     return answered(over && this.#sought(this.#mapName), async () => {
       const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
       const object = over
-        ? await this.#client.request<KubeObject>({ method: "PUT", path: this.#path(this.#mapName), body, ...limits })
-        : await this.#client.request<KubeObject>({ method: "POST", path: this.#collection(), body, ...limits });
+        ? await this.#client.request<KubeObject>({
+            method: "PUT",
+            path: this.#path(this.#mapName),
+            body,
+            ...limits,
+          })
+        : await this.#client.request<KubeObject>({
+            method: "POST",
+            path: this.#collection(),
+            body,
+            ...limits,
+          });
       return { kind: "map", view: mapView(object) };
     });
   }
@@ -236,7 +253,10 @@ function readMap(text: string): ShardMap {
   }
 }
 
-async function answered(sought: SoughtObject | undefined, send: () => Promise<SetAnswer>): Promise<SetAnswer> {
+async function answered(
+  sought: SoughtObject | undefined,
+  send: () => Promise<SetAnswer>,
+): Promise<SetAnswer> {
   try {
     return await send();
   } catch (error) {
@@ -245,4 +265,3 @@ async function answered(sought: SoughtObject | undefined, send: () => Promise<Se
     return answer.kind === "found" ? { kind: "conflict" } : answer;
   }
 }
-

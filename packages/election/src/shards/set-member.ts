@@ -23,14 +23,21 @@ import type { SetObserver, SetStore } from "./set-store.ts";
 
 /** What the owner is notified of. */
 export type MemberNotice =
-  | Extract<SetEffect, { type: "shard-started" | "shard-ending" | "shard-lost" | "shard-ended" | "assignment-changed" }>
+  | Extract<
+      SetEffect,
+      { type: "shard-started" | "shard-ending" | "shard-lost" | "shard-ended" | "assignment-changed" }
+    >
   /** The work of a shard takes too long to stop. */
   | { readonly type: "overrun"; readonly shard: number }
   /** The member lease is over: no work may run any more. */
   | { readonly type: "expired" }
   /** The hard deadline of the member lease has passed, and work still runs. */
   | { readonly type: "hard-deadline" }
-  | { readonly type: "failed"; readonly during: SetRequest | RequestKind | "watch"; readonly failure: Failure }
+  | {
+      readonly type: "failed";
+      readonly during: SetRequest | RequestKind | "watch";
+      readonly failure: Failure;
+    }
   | { readonly type: "refused"; readonly reason: "duplicate-identity" | "denied"; readonly message: string }
   | { readonly type: "stopped" };
 
@@ -61,7 +68,13 @@ export class SetMember {
     const { name, lock } = parts.store.memberLease(parts.lease.identity);
     this.#leaseName = name;
     const { lease: config, clock, random } = parts;
-    this.#candidate = new Candidate({ config, lock, clock, random, onNotice: (notice) => this.#onNotice(notice) });
+    this.#candidate = new Candidate({
+      config,
+      lock,
+      clock,
+      random,
+      onNotice: (notice) => this.#onNotice(notice),
+    });
   }
 
   get state(): SetState {
@@ -152,7 +165,9 @@ export class SetMember {
         this.#request(effect.id, (signal) => store.write(effect.map, effect.over, signal, effect.timeoutMs));
         return;
       case "fence":
-        this.#request(effect.id, (signal) => store.fence(effect.record, effect.over, signal, effect.timeoutMs));
+        this.#request(effect.id, (signal) =>
+          store.fence(effect.record, effect.over, signal, effect.timeoutMs),
+        );
         return;
       case "remove":
         this.#request(effect.id, (signal) => store.remove(effect.over, signal, effect.timeoutMs));
@@ -221,4 +236,3 @@ export class SetMember {
     for (const controller of this.#requests.values()) controller.abort();
   }
 }
-

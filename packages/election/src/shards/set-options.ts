@@ -1,6 +1,21 @@
 /** The options that shards and semaphores have in common. Every problem with them is reported at once, before anything runs. */
-import { type Clock, nearest, oneOfProblem, type Problem, quote, readDuration, wholeNumberProblem } from "@tenure/base";
-import { type Config, checkIdentity, checkTimings, mostShards, type SetConfig, type TimingOptions } from "@tenure/core";
+import {
+  type Clock,
+  nearest,
+  oneOfProblem,
+  type Problem,
+  quote,
+  readDuration,
+  wholeNumberProblem,
+} from "@tenure/base";
+import {
+  type Config,
+  checkIdentity,
+  checkTimings,
+  mostShards,
+  type SetConfig,
+  type TimingOptions,
+} from "@tenure/core";
 import type { KubeClient } from "@tenure/kube";
 import { nameProblem } from "@tenure/kube/internal";
 import { invalidOptions } from "../errors.ts";
@@ -92,7 +107,8 @@ export function checkSetOptions(
   const identity = checkIdentity(options.identity ?? environment("POD_NAME"));
   const problems: Problem[] = [...timings.problems, ...identity.problems];
   const allowed = [...knownOptions, countOption, ...(kind === "shards" ? ["maxMoving"] : [])];
-  for (const option of Object.keys(options)) if (!allowed.includes(option)) problems.push(unknownOption(option, allowed));
+  for (const option of Object.keys(options))
+    if (!allowed.includes(option)) problems.push(unknownOption(option, allowed));
   problems.push(...nameProblems(options));
   checkCount(countOption, count, problems);
   if (!(typeof maxMoving === "number" && Number.isInteger(maxMoving) && maxMoving >= 1)) {
@@ -105,7 +121,8 @@ export function checkSetOptions(
   const { stopTimeout = "1m", onOverrun = "exit" } = options;
   const drainTimeoutMs =
     stopTimeout === false ? Number.POSITIVE_INFINITY : readDuration("stopTimeout", stopTimeout, problems);
-  if (!overrunActions.includes(onOverrun)) problems.push(oneOfProblem("onOverrun", overrunActions, onOverrun));
+  if (!overrunActions.includes(onOverrun))
+    problems.push(oneOfProblem("onOverrun", overrunActions, onOverrun));
   if (
     !timings.value ||
     identity.value === undefined ||

@@ -130,7 +130,10 @@ export class SetRun {
         this.#overrun([notice.shard], stopTimeoutMessage(this.#parts.store.description, notice.shard));
         return;
       case "hard-deadline":
-        this.#overrun([...this.#served.keys()], overrunMessage(`the member lease of ${this.#parts.store.description}`));
+        this.#overrun(
+          [...this.#served.keys()],
+          overrunMessage(`the member lease of ${this.#parts.store.description}`),
+        );
         return;
       case "assignment-changed":
         this.#parts.onAssignment();

@@ -4,7 +4,9 @@ import type { Lock } from "../lock.ts";
 
 export interface SetObserver {
   /** An object of the set changed. Changes are reported in order. */
-  changed(event: Extract<SetEvent, { type: "map-observed" | "map-deleted" | "lease-observed" | "lease-deleted" }>): void;
+  changed(
+    event: Extract<SetEvent, { type: "map-observed" | "map-deleted" | "lease-observed" | "lease-deleted" }>,
+  ): void;
   /** From now on every change is reported. @param isGapless whether none was missed since the last report */
   up(isGapless: boolean): void;
   /** From now on changes may be missed. */

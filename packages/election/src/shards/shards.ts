@@ -60,7 +60,12 @@ export class Shards {
 
   constructor(options: ShardsOptions) {
     const { count, maxMoving = 1 } = options;
-    const { lease, set } = checkSetOptions(options, { kind: "shards", countOption: "count", count, maxMoving });
+    const { lease, set } = checkSetOptions(options, {
+      kind: "shards",
+      countOption: "count",
+      count,
+      maxMoving,
+    });
     this.identity = lease.identity;
     this.#count = count;
     const shardAt = (index: number) => this.#shards.get(index) ?? new Shard(index, this.#count);
@@ -74,7 +79,8 @@ export class Shards {
         this.#shards.set(index, shard);
         this.#events.emit("shard-started", { shard, term });
       },
-      onEnded: (index, term, reason) => this.#events.emit("shard-ended", { shard: shardAt(index), term, reason }),
+      onEnded: (index, term, reason) =>
+        this.#events.emit("shard-ended", { shard: shardAt(index), term, reason }),
       onOverrun: (index, term) => this.#events.emit("overrun", { shard: shardAt(index), term }),
       onAssignment: () => this.#events.emit("assignment-changed", { assignment: this.assignment }),
       onError: (error, failure) => {

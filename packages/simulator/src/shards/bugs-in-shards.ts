@@ -15,7 +15,13 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
   },
   "shards-gone-is-dead": {
     about: "a member whose lease was deleted counts as dead at once",
-    edits: [{ file: "core/shards/members.js", find: "undefined : sinceMs + leaseMs", replace: "undefined : sinceMs" }],
+    edits: [
+      {
+        file: "core/shards/members.js",
+        find: "undefined : sinceMs + leaseMs",
+        replace: "undefined : sinceMs",
+      },
+    ],
   },
   "shards-given-while-working": {
     about: "a shard is given away before its work has stopped",
@@ -28,7 +34,8 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
     ],
   },
   "shards-new-map-at-once": {
-    about: "a new map in place of a deleted one is used without waiting for those who own shards by the old one",
+    about:
+      "a new map in place of a deleted one is used without waiting for those who own shards by the old one",
     edits: [
       {
         file: "core/shards/next-map.js",
@@ -43,7 +50,8 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
       {
         file: "core/shards/terms.js",
         find: "for (const [shard, term] of ctx.state.terms) {\n        if (own.has(shard)",
-        replace: "for (const [shard, term] of ctx.state.terms) {\n        if (!view || !member || own.has(shard)",
+        replace:
+          "for (const [shard, term] of ctx.state.terms) {\n        if (!view || !member || own.has(shard)",
       },
       { file: "core/shards/agenda.js", find: "mayJoin: state.terms.size === 0,", replace: "mayJoin: true," },
     ],

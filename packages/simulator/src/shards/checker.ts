@@ -31,7 +31,10 @@ export class SetChecker {
     this.starts += 1;
     const earlier = this.#works.find((other) => overlaps(work, other) && other.token >= work.token);
     if (earlier) {
-      this.violate("token", `${member.options.identity} got token ${work.token} after ${earlier.token} for ${name(work)}`);
+      this.violate(
+        "token",
+        `${member.options.identity} got token ${work.token} after ${earlier.token} for ${name(work)}`,
+      );
     }
     this.#works.push(work);
   }
@@ -43,7 +46,9 @@ export class SetChecker {
     for (const [index, { member, work }] of active.entries()) {
       const other = active.slice(0, index).find((one) => overlaps(one.work, work));
       if (!other) continue;
-      const names = [other, { member, work }].map((one) => `${one.member.options.identity} on ${name(one.work)}`);
+      const names = [other, { member, work }].map(
+        (one) => `${one.member.options.identity} on ${name(one.work)}`,
+      );
       this.violate("double", `${names.join(" and ")} work at the same time`);
     }
   }
@@ -58,7 +63,10 @@ export class SetChecker {
       since.set(shard, sinceMs);
       this.longestUnownedMs = Math.max(this.longestUnownedMs, nowMs - sinceMs);
       if (nowMs - sinceMs > mostMs) {
-        this.violate("unowned", `nobody has worked on shard ${shard} of ${count} for ${Math.round(nowMs - sinceMs)} ms`);
+        this.violate(
+          "unowned",
+          `nobody has worked on shard ${shard} of ${count} for ${Math.round(nowMs - sinceMs)} ms`,
+        );
         since.delete(shard);
       }
     }
@@ -75,8 +83,15 @@ export class SetChecker {
     const expected = Math.min(count, members.length * mostPerMember);
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const counts = new Set(members.flatMap(({ working }) => working.map((work) => work.count)));
-    if (total !== expected || Math.max(...sizes) - Math.min(...sizes) > 1 || [...counts].some((one) => one !== count)) {
-      this.violate("uneven", `${total} of ${expected} shards are worked on, as ${sizes.join(", ")}, by counts ${[...counts]}`);
+    if (
+      total !== expected ||
+      Math.max(...sizes) - Math.min(...sizes) > 1 ||
+      [...counts].some((one) => one !== count)
+    ) {
+      this.violate(
+        "uneven",
+        `${total} of ${expected} shards are worked on, as ${sizes.join(", ")}, by counts ${[...counts]}`,
+      );
     }
   }
 }

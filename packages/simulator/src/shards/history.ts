@@ -114,7 +114,10 @@ class HistoryRunner {
       },
       log: (line: string) => this.#note(line),
     };
-    this.#members.set(identity, new SimulatedMember(options, this.#scheduler, this.#server, this.#random, hooks));
+    this.#members.set(
+      identity,
+      new SimulatedMember(options, this.#scheduler, this.#server, this.#random, hooks),
+    );
   }
 
   #note(line: string): void {

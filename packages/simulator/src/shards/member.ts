@@ -77,7 +77,13 @@ export class SimulatedMember {
   /** The time for which the monotonic clock stood still. */
   #suspendedMs = 0;
 
-  constructor(options: MemberOptions, scheduler: Scheduler, server: SetServer, random: Random, hooks: MemberHooks) {
+  constructor(
+    options: MemberOptions,
+    scheduler: Scheduler,
+    server: SetServer,
+    random: Random,
+    hooks: MemberHooks,
+  ) {
     this.options = options;
     this.#scheduler = scheduler;
     this.#server = server;
@@ -120,7 +126,8 @@ export class SimulatedMember {
 
   /** The work that may run at this instant. */
   get working(): readonly Work[] {
-    if (!this.isAlive || this.isFrozen || !isBefore(this.now, validUntil(this.#config, this.#lease))) return [];
+    if (!this.isAlive || this.isFrozen || !isBefore(this.now, validUntil(this.#config, this.#lease)))
+      return [];
     return [...this.works.values()].filter(({ isAllowed }) => isAllowed);
   }
 
@@ -222,7 +229,8 @@ export class SimulatedMember {
         this.link.request(
           () => {
             const answer = this.#server.perform(effect);
-            if (effect.type !== "list") this.#hooks.log(`${this.options.identity} ${describe(effect)}: ${answer.kind}`);
+            if (effect.type !== "list")
+              this.#hooks.log(`${this.options.identity} ${describe(effect)}: ${answer.kind}`);
             return answer;
           },
           (answer) => this.send({ set: { type: "answer", id: effect.id, answer } }),
@@ -281,7 +289,9 @@ function describe(effect: SetEffect): string {
   if (effect.type === "fence" || effect.type === "remove") return `${effect.type} ${effect.over.name}`;
   if (effect.type !== "write") return effect.type;
   const { count, forming, waiting, members } = effect.map;
-  const shown = members.map(({ identity, shards, leaving }) => `${identity}${leaving ? "(leaving)" : ""}=${shards}`);
+  const shown = members.map(
+    ({ identity, shards, leaving }) => `${identity}${leaving ? "(leaving)" : ""}=${shards}`,
+  );
   const names = waiting.map(({ identity }) => identity);
   return `write ${count}${forming ? " forming" : ""} ${shown.join(" ")}${names.length > 0 ? ` waiting for ${names}` : ""}`;
 }

@@ -43,13 +43,18 @@ export class SetServer {
     if (!this.#objects.delete(name)) return;
     this.#revision += 1n;
     const revision = this.#revision;
-    this.#changed(name === mapName ? { type: "map-deleted", revision } : { type: "lease-deleted", name, revision });
+    this.#changed(
+      name === mapName ? { type: "map-deleted", revision } : { type: "lease-deleted", name, revision },
+    );
   }
 
   perform(effect: SetEffect): SetAnswer {
     switch (effect.type) {
       case "list":
-        return { kind: "listed", view: { revision: this.#revision, map: this.#mapView(), leases: this.#leaseViews() } };
+        return {
+          kind: "listed",
+          view: { revision: this.#revision, map: this.#mapView(), leases: this.#leaseViews() },
+        };
       case "write":
         return this.#guarded(mapName, effect.over?.revision, () => {
           // Through its text, as in the real object.
@@ -125,6 +130,8 @@ export class SetServer {
 
   #lockView(name: string): LockView | undefined {
     const view = this.#leaseView(name);
-    return view && { uid: view.uid, version: String(view.revision), revision: view.revision, record: view.record };
+    return (
+      view && { uid: view.uid, version: String(view.revision), revision: view.revision, record: view.record }
+    );
   }
 }

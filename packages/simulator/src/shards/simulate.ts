@@ -33,7 +33,9 @@ function report(summary: SetSummary): void {
   console.log(`simulated hours  ${(summary.simulatedMs / 3_600_000).toFixed(1)}`);
   console.log(`terms            ${summary.starts}`);
   console.log(`faults           ${summary.faults}`);
-  console.log(`longest unowned  ${Math.round(summary.longestUnownedMs)} ms, without faults but crashes; leases of up to 20 s`);
+  console.log(
+    `longest unowned  ${Math.round(summary.longestUnownedMs)} ms, without faults but crashes; leases of up to 20 s`,
+  );
   console.log(`movement         ${summary.moved} shards moved, and ${summary.leastMoves} had to`);
   console.log(`violations       ${summary.failures.length}`);
   for (const { seed, violation, lines } of summary.failures.slice(0, 3)) {
@@ -48,10 +50,17 @@ async function findBugs(names: readonly string[], from: number, seeds: number): 
   for (const name of names) {
     const copy = copyPackages(`shards-${name}`, name);
     try {
-      const summary = await runWorker(join(copy.folder, "simulator/dist/shards/worker.js"), from, seeds, true);
+      const summary = await runWorker(
+        join(copy.folder, "simulator/dist/shards/worker.js"),
+        from,
+        seeds,
+        true,
+      );
       const [found] = summary.failures;
       if (!found) missed += 1;
-      const verdict = found ? `found by seed ${found.seed}: ${found.violation.rule}, ${found.violation.message}` : "NOT FOUND";
+      const verdict = found
+        ? `found by seed ${found.seed}: ${found.violation.rule}, ${found.violation.message}`
+        : "NOT FOUND";
       console.log(`${name.padEnd(34)} ${verdict}`);
     } finally {
       copy.remove();
@@ -61,7 +70,12 @@ async function findBugs(names: readonly string[], from: number, seeds: number): 
   return missed === 0 ? 0 : 1;
 }
 
-function runWorker(url: string | URL, from: number, seeds: number, stopsAtViolation: boolean): Promise<SetSummary> {
+function runWorker(
+  url: string | URL,
+  from: number,
+  seeds: number,
+  stopsAtViolation: boolean,
+): Promise<SetSummary> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(url, { workerData: { from, seeds, stopsAtViolation } });
     worker.once("message", resolve);

@@ -22,8 +22,11 @@ export interface SetHistory {
 
 const stormMs = 240_000;
 /** Twice the longest lease, the longest stop, and some retries. */
-const calmDownMs = 75_000;
+const calmDownMs = 105_000;
+/** In calm histories, and where all leases are the same. */
 const longestLeaseSeconds = 20;
+/** In stormy histories: a member with a long lease notices late that its watch is silent. */
+const differentLeaseSeconds = [5, 10, 15, 20, 40] as const;
 
 export async function simulateSet(seed: number): Promise<SetHistory> {
   const world = new World(seed);
@@ -46,6 +49,7 @@ class World {
   #faults = 0;
   #names = 0;
   #checksUnowned = false;
+  #isCalm = false;
   #moved = 0;
   #leastMoves = 0;
 
@@ -56,14 +60,17 @@ class World {
     this.#waitWhenAbsent = this.#random.chance(0.5);
     // It waits for its own lease duration, so all must be the same.
     this.#leaseSeconds = this.#waitWhenAbsent ? this.#random.integer(10, longestLeaseSeconds) : undefined;
-    const deletions = this.#waitWhenAbsent ? ["delete-map-and-lease", "delete-map", "delete-lease"] as const : [this.#random.pick(["delete-map", "delete-lease"] as const)];
+    const deletions = this.#waitWhenAbsent
+      ? (["delete-map-and-lease", "delete-map", "delete-lease"] as const)
+      : [this.#random.pick(["delete-map", "delete-lease"] as const)];
     this.#faultNames = [...faultNames, ...deletions];
   }
 
   async storm(): Promise<SetHistory> {
     const random = this.#random;
     const size = random.integer(1, 4);
-    for (let index = 0; index < size; index++) this.#scheduler.at(random.between(0, 10_000), () => this.#join());
+    for (let index = 0; index < size; index++)
+      this.#scheduler.at(random.between(0, 10_000), () => this.#join());
     const faults = random.integer(3, 14);
     for (let index = 0; index < faults; index++) {
       this.#scheduler.at(random.between(5_000, stormMs), () => this.#cause(random.pick(this.#faultNames)));
@@ -81,6 +88,7 @@ class World {
 
   async calm(): Promise<SetHistory> {
     const random = this.#random;
+    this.#isCalm = true;
     const size = random.integer(1, 4);
     for (let index = 0; index < size; index++) this.#join();
     let nowMs = 60_000;
@@ -140,7 +148,9 @@ class World {
     const options: MemberOptions = {
       identity,
       count: this.#count,
-      leaseSeconds: this.#leaseSeconds ?? random.integer(10, longestLeaseSeconds),
+      leaseSeconds:
+        this.#leaseSeconds ??
+        (this.#isCalm ? random.integer(10, longestLeaseSeconds) : random.pick(differentLeaseSeconds)),
       mostPerMember: this.#mostPerMember(),
       passOn: this.#isSemaphore,
       waitWhenAbsent: this.#waitWhenAbsent,

@@ -30,7 +30,11 @@ export const emptySetSummary: SetSummary = {
 };
 
 /** Simulates these seeds. Each seed reports its first violation. */
-export async function simulateSets(from: number, seeds: number, stopsAtViolation: boolean): Promise<SetSummary> {
+export async function simulateSets(
+  from: number,
+  seeds: number,
+  stopsAtViolation: boolean,
+): Promise<SetSummary> {
   let summary = emptySetSummary;
   for (let seed = from; seed < from + seeds; seed++) {
     const { violations, lines, ...figures } = await simulateSet(seed);

@@ -1,7 +1,11 @@
 /** Maps and members for tests. */
 import type { MapMember, ShardMap } from "../shard-map.ts";
 
-export function member(identity: string, shards: readonly number[] = [], options: Partial<MapMember> = {}): MapMember {
+export function member(
+  identity: string,
+  shards: readonly number[] = [],
+  options: Partial<MapMember> = {},
+): MapMember {
   return {
     identity,
     lease: identity,
@@ -15,7 +19,11 @@ export function member(identity: string, shards: readonly number[] = [], options
   };
 }
 
-export function mapOf(count: number, members: readonly MapMember[], options: Partial<ShardMap> = {}): ShardMap {
+export function mapOf(
+  count: number,
+  members: readonly MapMember[],
+  options: Partial<ShardMap> = {},
+): ShardMap {
   const wanting = members.map((one) => ({ ...one, count: one.count === 8 ? count : one.count }));
   return { count, forming: false, waiting: [], members: wanting, write: "", ...options };
 }
