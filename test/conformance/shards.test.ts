@@ -140,7 +140,7 @@ describe("shards", () => {
     expect(witness.overlaps).toEqual([]);
   });
 
-  it("of a member that is cut off are taken over, and it joins again as a new member", async () => {
+  it("of a member that is cut off are taken over after its lease", async () => {
     const a = join("a");
     join("b");
     await eventually(isShared(3, 3), "a and b share");
@@ -197,6 +197,52 @@ describe("shards", () => {
     client.close();
     expect([...tokens].sort((a, b) => Number(a - b))).toEqual(tokens);
     expect(new Set(tokens).size).toBe(3);
+  });
+
+  it("need no more rights than the documentation names", async () => {
+    const rules = [
+      {
+        apiGroups: ["coordination.k8s.io"],
+        resources: ["leases"],
+        verbs: ["get", "list", "watch", "create", "update", "delete"],
+      },
+    ];
+    const kubeconfig = await connection.serviceAccount(namespace, rules);
+    const errors: string[] = [];
+    const clients = ["a", "b"].map(() => new KubeClient(() => loadConfig({ kubeconfig })));
+    const [a, b] = ["a", "b"].map((identity, index) =>
+      join(identity, { client: clients[index] as KubeClient }),
+    );
+    for (const member of [a, b]) member?.shards.on("error", ({ error }) => errors.push(error.message));
+    await eventually(isShared(3, 3), "a and b share");
+    await a?.leave();
+    await eventually(() => witness.shares.b === 6, "b works on all shards");
+    await b?.leave();
+    for (const client of clients) client.close();
+    expect(errors.filter((message) => message.includes("forbidden"))).toEqual([]);
+  });
+
+  it("end the term of one when asked to, and start it again with a greater token", async () => {
+    const a = join("a", { count: 2 });
+    await eventually(isShared(2), "a works on both shards");
+    const before = witness.tokens.get("shard 1 of 2") as bigint;
+    a.shards.stepDown(1);
+    await eventually(
+      () => (witness.tokens.get("shard 1 of 2") as bigint) > before && isShared(2)(),
+      "it starts again",
+    );
+    expect(witness.starts).toBe(3);
+    expect(witness.overlaps).toEqual([]);
+  });
+
+  it("refuse a second process with the same identity", async () => {
+    join("a");
+    await eventually(isShared(6), "a works on all shards");
+    const client = new KubeClient(() => loadConfig({ kubeconfig: connection.kubeconfig }));
+    const twin = new Shards({ name: "billing", count: 6, namespace, identity: "a", client, ...timings });
+    await expect(twin.run(() => {})).rejects.toThrow(/same identity/);
+    client.close();
+    expect(witness.overlaps).toEqual([]);
   });
 
   it("leave a map without members behind, and their leases are free", async () => {

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { actions, SetEnvironment } from "./testing/set-environment.ts";
 
 const history = fc.array(
-  fc.record({ action: fc.constantFrom(...actions), choice: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }) }),
+  fc.record({
+    action: fc.constantFrom(...actions),
+    choice: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  }),
   { minLength: 1, maxLength: 120 },
 );
 
@@ -23,7 +26,16 @@ describe("a member of a set", () => {
     fc.assert(
       fc.property(history, (steps) => {
         const environment = new SetEnvironment();
-        const begin = ["answer", "join", "answer", "deliver-all", "answer", "answer", "deliver-all", "other-joins"] as const;
+        const begin = [
+          "answer",
+          "join",
+          "answer",
+          "deliver-all",
+          "answer",
+          "answer",
+          "deliver-all",
+          "other-joins",
+        ] as const;
         for (const action of begin) environment.act(action, 0);
         for (const { action, choice } of steps) environment.act(action, choice);
         expect(environment.violations).toEqual([]);

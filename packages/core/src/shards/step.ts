@@ -19,7 +19,7 @@ import {
   trackGoneLeases,
 } from "./knowledge.ts";
 import { memberOf } from "./next-map.ts";
-import { followMap, isLeaving, loseAll, workStopped } from "./terms.ts";
+import { followMap, isLeaving, loseAll, stepDown, workStopped } from "./terms.ts";
 import type {
   LeaseView,
   SetAnswer,
@@ -103,6 +103,9 @@ function apply(ctx: StepSet, event: SetEvent): void {
       if (state.membership.kind !== "held") return;
       loseAll(ctx, event.reason);
       state.membership = { kind: "lost" };
+      return;
+    case "step-down":
+      stepDown(ctx, event.shard);
       return;
     case "work-stopped":
       workStopped(ctx, event.shard, event.token);

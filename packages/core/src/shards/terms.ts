@@ -31,6 +31,12 @@ export function isLeaving({ state }: StepSet): boolean {
   return state.stopping || (state.membership.kind === "held" && state.membership.isEnding);
 }
 
+/** Ends the term of a shard as if its work had ended by itself, but lets the work take its time. */
+export function stepDown(ctx: StepSet, shard: number): void {
+  const term = ctx.state.terms.get(shard);
+  if (term?.phase === "working") drain(ctx, shard, term, "step-down", false);
+}
+
 export function workStopped(ctx: StepSet, shard: number, token: bigint): void {
   const term = ctx.state.terms.get(shard);
   if (!term || term.token !== token || term.phase === "stopped") return;
@@ -40,7 +46,7 @@ export function workStopped(ctx: StepSet, shard: number, token: bigint): void {
     ctx.terms().delete(shard);
     return;
   }
-  const isMove = term.phase === "draining";
+  const isMove = term.isMove ?? false;
   ctx.terms().set(shard, {
     token,
     count: term.count,
@@ -101,7 +107,7 @@ function drainSome(ctx: StepSet, { map }: MapView, member: MapMember): void {
   for (;;) {
     const moving = new Set<number>();
     for (const [shard, term] of ctx.state.terms) {
-      if (term.phase === "draining" || (term.phase === "stopped" && term.isMove)) moving.add(shard);
+      if (term.isMove && term.phase !== "lost") moving.add(shard);
     }
     if (moving.size >= config.maxMoving) return;
     const resting = [...ctx.state.terms]
@@ -114,8 +120,8 @@ function drainSome(ctx: StepSet, { map }: MapView, member: MapMember): void {
   }
 }
 
-function drain(ctx: StepSet, shard: number, term: ShardTerm, reason: EndReason): void {
+function drain(ctx: StepSet, shard: number, term: ShardTerm, reason: EndReason, isMove = true): void {
   const untilMs = ctx.at.monoMs + ctx.config.drainTimeoutMs;
-  ctx.terms().set(shard, { ...term, phase: "draining", reason, untilMs });
+  ctx.terms().set(shard, { ...term, phase: "draining", reason, untilMs, isMove });
   ctx.effects.push({ type: "shard-ending", shard, reason });
 }

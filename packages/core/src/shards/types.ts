@@ -91,7 +91,7 @@ export interface ShardTerm {
   readonly untilMs?: number;
   /** While stopped: the shard rests until then. */
   readonly restUntilMs?: number;
-  /** While stopped: whether the shard was to be moved. */
+  /** While draining and stopped: whether the shard is to be moved. Otherwise its work ended by itself, or was given up. */
   readonly isMove?: boolean;
   /**
    * While stopped: this member sent a write that keeps the shard, over the map of this revision. A new term begins with any
@@ -167,6 +167,8 @@ export type SetEvent =
   | { readonly type: "lease-ending" }
   /** The member lease is lost. `expired`: no work may run any more. */
   | { readonly type: "lease-lost"; readonly reason: EndReason }
+  /** The owner of the work wants to end the term of a shard. */
+  | { readonly type: "step-down"; readonly shard: number }
   | { readonly type: "work-stopped"; readonly shard: number; readonly token: bigint }
   | { readonly type: "answer"; readonly id: number; readonly answer: SetAnswer }
   | { readonly type: "map-observed"; readonly view: MapView }

@@ -21,6 +21,8 @@ export interface SemaphoreEvents {
   "permit-started": { readonly permit: number; readonly term: Term };
   /** The work has stopped. */
   "permit-ended": { readonly permit: number; readonly term: Term; readonly reason: EndReason };
+  /** The member lease was renewed, so the permit is valid for longer. */
+  renewed: { readonly permit: number; readonly term: Term };
   /** Work still runs at the hard deadline or after `stopTimeout`. With `onOverrun: "exit"` the process ends right after this event. */
   overrun: { readonly permit: number; readonly term: Term };
   /** A request failed, or work threw. The run goes on. */
@@ -44,6 +46,7 @@ export class Semaphore {
       onStarted: (permit, _count, term) => this.#events.emit("permit-started", { permit, term }),
       onEnded: (permit, term, reason) => this.#events.emit("permit-ended", { permit, term, reason }),
       onOverrun: (permit, term) => this.#events.emit("overrun", { permit, term }),
+      onRenewed: (permit, term) => this.#events.emit("renewed", { permit, term }),
       onAssignment: () => {},
       onError: (error, failure) => {
         this.#events.emit("error", { error, ...(failure && { failure }) });
@@ -70,6 +73,11 @@ export class Semaphore {
     listener: (event: SemaphoreEvents[Name]) => void,
   ): () => void {
     return this.#events.on(name, listener);
+  }
+
+  /** Gives up the permit: the work is asked to stop, and then a replica that waits gets the permit. */
+  stepDown(): void {
+    for (const permit of this.#run.terms.keys()) this.#run.stepDown(permit);
   }
 
   /** Takes part until the signal aborts: then the work is stopped, its permit is given on, and `run` resolves. */

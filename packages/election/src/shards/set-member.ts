@@ -29,6 +29,8 @@ export type MemberNotice =
     >
   /** The work of a shard takes too long to stop. */
   | { readonly type: "overrun"; readonly shard: number }
+  /** The member lease was renewed: all work may run longer. */
+  | { readonly type: "renewed" }
   /** The member lease is over: no work may run any more. */
   | { readonly type: "expired" }
   /** The hard deadline of the member lease has passed, and work still runs. */
@@ -101,6 +103,10 @@ export class SetMember {
     this.#dispatch({ type: "stop" });
   }
 
+  stepDown(shard: number): void {
+    this.#dispatch({ type: "step-down", shard });
+  }
+
   workStopped(shard: number, token: bigint): void {
     this.#dispatch({ type: "work-stopped", shard, token });
   }
@@ -108,6 +114,9 @@ export class SetMember {
   #onNotice(notice: Notice): void {
     const { onNotice, set } = this.#parts;
     switch (notice.type) {
+      case "renewed":
+        onNotice({ type: "renewed" });
+        return;
       case "term-expired":
         onNotice({ type: "expired" });
         return;

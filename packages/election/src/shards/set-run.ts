@@ -21,6 +21,7 @@ export interface SetRunParts {
   readonly onStarted: (index: number, count: number, term: Term) => void;
   readonly onEnded: (index: number, term: Term, reason: EndReason) => void;
   readonly onOverrun: (index: number, term: Term) => void;
+  readonly onRenewed: (index: number, term: Term) => void;
   readonly onAssignment: () => void;
   /** Returns whether somebody heard of it. */
   readonly onError: (error: Error, failure?: Failure) => boolean;
@@ -58,6 +59,10 @@ export class SetRun {
 
   get terms(): ReadonlyMap<number, Term> {
     return new Map([...this.#served].map(([index, { term }]) => [index, term]));
+  }
+
+  stepDown(index: number): void {
+    this.#member?.stepDown(index);
   }
 
   async run(work: SetWork, signal: AbortSignal | undefined): Promise<void> {
@@ -122,6 +127,9 @@ export class SetRun {
       }
       case "shard-ended":
         this.#end(notice.shard, notice.reason);
+        return;
+      case "renewed":
+        for (const { index, term } of this.#served.values()) this.#parts.onRenewed(index, term);
         return;
       case "expired":
         for (const { term } of this.#served.values()) term.expire();

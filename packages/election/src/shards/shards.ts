@@ -31,6 +31,8 @@ export interface ShardsEvents {
   "shard-started": { readonly shard: Shard; readonly term: Term };
   /** The work has stopped. */
   "shard-ended": { readonly shard: Shard; readonly term: Term; readonly reason: EndReason };
+  /** The member lease was renewed. Emitted for each shard that this process works on. */
+  renewed: { readonly shard: Shard; readonly term: Term };
   /** Another member owns a shard, or members have joined or left. */
   "assignment-changed": { readonly assignment: readonly ShardMember[] };
   /** Work still runs at the hard deadline or after `stopTimeout`. With `onOverrun: "exit"` the process ends right after this event. */
@@ -82,6 +84,7 @@ export class Shards {
       onEnded: (index, term, reason) =>
         this.#events.emit("shard-ended", { shard: shardAt(index), term, reason }),
       onOverrun: (index, term) => this.#events.emit("overrun", { shard: shardAt(index), term }),
+      onRenewed: (index, term) => this.#events.emit("renewed", { shard: shardAt(index), term }),
       onAssignment: () => this.#events.emit("assignment-changed", { assignment: this.assignment }),
       onError: (error, failure) => {
         this.#events.emit("error", { error, ...(failure && { failure }) });
@@ -112,6 +115,14 @@ export class Shards {
     const count = map?.count ?? this.#count;
     const index = shardOfKey(key, count);
     return { shard: new Shard(index, count), owner: map && ownerOf(map, index)?.identity };
+  }
+
+  /**
+   * Ends the term of a shard of this process: its work is asked to stop. After `cooldown` the shard starts again with a greater token.
+   * Has no effect on a shard of another process.
+   */
+  stepDown(index: number): void {
+    this.#run.stepDown(index);
   }
 
   /**

@@ -201,17 +201,23 @@ export class SetEnvironment {
   #perform(request: Request): SetAnswer {
     switch (request.type) {
       case "list":
-        return { kind: "listed", view: { revision: this.#revision, map: this.#map, leases: [...this.#leases.values()] } };
+        return {
+          kind: "listed",
+          view: { revision: this.#revision, map: this.#map, leases: [...this.#leases.values()] },
+        };
       case "write": {
-        if (request.over?.revision !== this.#map?.revision) return { kind: request.over && !this.#map ? "gone" : "conflict" };
+        if (request.over?.revision !== this.#map?.revision)
+          return { kind: request.over && !this.#map ? "gone" : "conflict" };
         return { kind: "map", view: this.#storeMap(request.map) };
       }
       case "fence": {
-        if (this.#leases.get(request.over.name)?.revision !== request.over.revision) return { kind: "conflict" };
+        if (this.#leases.get(request.over.name)?.revision !== request.over.revision)
+          return { kind: "conflict" };
         return { kind: "lease", view: this.#storeLease({ ...request.over, record: request.record }) };
       }
       case "remove":
-        if (this.#leases.get(request.over.name)?.revision !== request.over.revision) return { kind: "conflict" };
+        if (this.#leases.get(request.over.name)?.revision !== request.over.revision)
+          return { kind: "conflict" };
         this.#deleteLease(request.over.name);
         return { kind: "removed" };
     }
@@ -240,7 +246,9 @@ export class SetEnvironment {
   #otherJoins(name: string): void {
     const me = this.#acquire(name);
     this.#changeMap((map) =>
-      map.forming ? map : { ...map, members: [...map.members, { ...me, count: 4, leaving: false, shards: [] }] },
+      map.forming
+        ? map
+        : { ...map, members: [...map.members, { ...me, count: 4, leaving: false, shards: [] }] },
     );
   }
 
@@ -260,7 +268,8 @@ export class SetEnvironment {
 
   #changeRecord(name: string, change: (record: LeaderRecord) => LeaderRecord): void {
     const lease = this.#leases.get(name);
-    if (lease && lease.record.holderIdentity !== "") this.#storeLease({ ...lease, record: change(lease.record) });
+    if (lease && lease.record.holderIdentity !== "")
+      this.#storeLease({ ...lease, record: change(lease.record) });
   }
 
   #storeMap(map: ShardMap): MapView {
@@ -277,7 +286,8 @@ export class SetEnvironment {
   }
 
   #deleteLease(name: string): void {
-    if (this.#leases.delete(name)) this.#changes.push({ type: "lease-deleted", name, revision: this.#nextRevision() });
+    if (this.#leases.delete(name))
+      this.#changes.push({ type: "lease-deleted", name, revision: this.#nextRevision() });
   }
 
   #nextRevision(): bigint {

@@ -31,7 +31,8 @@ export class SetModel {
       this.#history.push({ atMs, effect });
     }
     const forbidden = [...this.running()].filter(([shard]) => !this.#isOurs(shard));
-    for (const [shard] of forbidden) violations.push(`the work of ${shard} goes on at ${atMs} without being told to stop`);
+    for (const [shard] of forbidden)
+      violations.push(`the work of ${shard} goes on at ${atMs} without being told to stop`);
     return violations;
   }
 
@@ -41,7 +42,8 @@ export class SetModel {
     for (const { event, effect } of this.#history) {
       if (effect?.type === "shard-started") running.set(effect.shard, effect.token);
       if (effect?.type === "shard-lost") running.delete(effect.shard);
-      if (event?.type === "work-stopped" && running.get(event.shard) === event.token) running.delete(event.shard);
+      if (event?.type === "work-stopped" && running.get(event.shard) === event.token)
+        running.delete(event.shard);
     }
     return running;
   }
@@ -51,7 +53,8 @@ export class SetModel {
     const unfinished = new Map<number, bigint>();
     for (const { event, effect } of this.#history) {
       if (effect?.type === "shard-started") unfinished.set(effect.shard, effect.token);
-      if (event?.type === "work-stopped" && unfinished.get(event.shard) === event.token) unfinished.delete(event.shard);
+      if (event?.type === "work-stopped" && unfinished.get(event.shard) === event.token)
+        unfinished.delete(event.shard);
     }
     return unfinished;
   }
@@ -59,7 +62,9 @@ export class SetModel {
   #objection(effect: SetEffect, atMs: number): string | undefined {
     switch (effect.type) {
       case "write":
-        return effect.over ? this.#objectionToWrite(effect.over.map, effect.map, atMs) : this.#objectionToCreate(effect.map);
+        return effect.over
+          ? this.#objectionToWrite(effect.over.map, effect.map, atMs)
+          : this.#objectionToCreate(effect.map);
       case "fence":
         return this.#isExpired(effect.over, atMs) ? undefined : "the lease has not expired";
       case "shard-started":
@@ -98,9 +103,11 @@ export class SetModel {
       if (isNew && !isMe(member)) return `${member.identity} did not join itself`;
       if (isNew && this.unfinished().size > 0) return "joins while old work runs";
     }
-    if (before.forming && (after.members.length > 0 || after.forming)) return "a forming map assigns something";
+    if (before.forming && (after.members.length > 0 || after.forming))
+      return "a forming map assigns something";
     const gained = after.members.flatMap(({ shards }) => shards).filter((shard) => !ownerOf(before, shard));
-    if (after.waiting.length > 0 && gained.length > 0) return "assigns shards while members of an earlier map may own them";
+    if (after.waiting.length > 0 && gained.length > 0)
+      return "assigns shards while members of an earlier map may own them";
     return undefined;
   }
 
@@ -161,7 +168,8 @@ export class SetModel {
       if (event?.type === "lease-observed" && event.view.name === name) return [{ atMs, view: event.view }];
       if (event?.type === "lease-deleted" && event.name === name) return [{ atMs, view: undefined }];
       if (event?.type !== "answer") return [];
-      if (event.answer.kind === "lease" && event.answer.view.name === name) return [{ atMs, view: event.answer.view }];
+      if (event.answer.kind === "lease" && event.answer.view.name === name)
+        return [{ atMs, view: event.answer.view }];
       if (event.answer.kind !== "listed") return [];
       return [{ atMs, view: event.answer.view.leases.find((lease) => lease.name === name) }];
     });
