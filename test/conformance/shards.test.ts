@@ -6,11 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { connectForLocks, eventually, type LockTarget } from "./locks-target.ts";
 
 const timings = {
-  leaseDuration: "3s",
-  renewDeadline: "2s",
+  leaseDuration: "20s",
+  renewDeadline: "15s",
   retryPeriod: "500ms",
   cooldown: "100ms",
 } as const;
+/** For tests that wait until a lease expires. */
+const shortLease = { leaseDuration: "4s", renewDeadline: "3s" } as const;
 
 let connection: LockTarget;
 let namespace: string;
@@ -141,8 +143,8 @@ describe("shards", () => {
   });
 
   it("of a member that is cut off are taken over after its lease", async () => {
-    const a = join("a");
-    join("b");
+    const a = join("a", shortLease);
+    join("b", shortLease);
     await eventually(isShared(3, 3), "a and b share");
     a.cutOff();
     await eventually(() => witness.shares.b === 6, "b works on all shards");
@@ -236,7 +238,7 @@ describe("shards", () => {
   });
 
   it("refuse a second process with the same identity", async () => {
-    join("a");
+    join("a", { renewInterval: "1s" });
     await eventually(isShared(6), "a works on all shards");
     const client = new KubeClient(() => loadConfig({ kubeconfig: connection.kubeconfig }));
     const twin = new Shards({ name: "billing", count: 6, namespace, identity: "a", client, ...timings });

@@ -73,7 +73,7 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
       {
         file: "core/shards/terms.js",
         find: "term?.reclaimedOver !== undefined && revision > term.reclaimedOver;",
-        replace: 'term?.phase === "stopped" && !isLeaving(ctx) && (term.restUntilMs ?? 0) <= ctx.at.monoMs;',
+        replace: 'term?.phase === "stopped" && !term.isMove && (term.restUntilMs ?? 0) <= ctx.at.monoMs;',
       },
       { file: "core/shards/terms.js", find: "|| revision > lastToken)", replace: "|| true)" },
     ],
