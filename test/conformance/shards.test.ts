@@ -162,6 +162,19 @@ describe("shards", () => {
     expect(a.shards.assignment.map(({ identity }) => identity).sort()).toEqual(["a", "b"]);
   });
 
+  it("survive that somebody removes the labels of their Leases", async () => {
+    join("a");
+    await eventually(isShared(6), "a works on all shards");
+    const patch = { metadata: { labels: { "tenure.dev/shards": null } } };
+    const contentType = "application/merge-patch+json";
+    const before = witness.starts;
+    await connection.target.request("PATCH", leasePath("billing.shards"), patch, { contentType });
+    await eventually(() => witness.starts >= before + 6 && isShared(6)(), "a works on all shards again");
+    join("b");
+    await eventually(isShared(3, 3), "a and b share");
+    expect(witness.overlaps).toEqual([]);
+  });
+
   it("change their number when all members want another one", async () => {
     const a = join("a", { count: 2 });
     await eventually(isShared(2), "a works on both shards");

@@ -3,7 +3,15 @@
  * runs the tasks that are due, and the caller sets one timer to the earliest.
  */
 import { isRelease } from "../record.ts";
-import { deadAtMs, expiresAtMs, incarnationIn, isHeld, isUpToDate, othersInMap } from "./members.ts";
+import {
+  deadAtMs,
+  expiresAtMs,
+  incarnationIn,
+  isHeld,
+  isUpToDate,
+  mustBeListedAtMs,
+  othersInMap,
+} from "./members.ts";
 import { formedMap, memberOf, nextMap } from "./next-map.ts";
 import { type Incarnation, keyOf, type ShardMap, sameIncarnation } from "./shard-map.ts";
 import type { LeaseView, MapView, SetConfig, SetState } from "./types.ts";
@@ -42,7 +50,8 @@ export function setAgenda(config: SetConfig, state: SetState, nowMs: number): En
   const entries: Entry[] = [];
   const add = (task: SetTask, atMs: number) => entries.push({ atMs, task });
   for (const [shard, term] of state.terms) {
-    if (term.phase === "draining" && term.untilMs !== undefined && Number.isFinite(term.untilMs)) {
+    const isStopping = term.phase === "draining" || term.phase === "lost";
+    if (isStopping && term.untilMs !== undefined && Number.isFinite(term.untilMs)) {
       add({ name: "overrun", shard }, term.untilMs);
     }
   }
@@ -114,6 +123,10 @@ function changeEntries(
   // Somebody else's turn comes first. If that one is dead too, this member acts a little later.
   const nowDead = [...dead].filter(([, atMs]) => atMs <= nowMs);
   for (const [, atMs] of dead) if (atMs > nowMs) entries.push({ atMs, task: { name: "wake" } });
+  for (const other of othersInMap(state)) {
+    const atMs = mustBeListedAtMs(state, other);
+    if (atMs !== undefined) entries.push({ atMs: atMs + waitMs, task: { name: "list" } });
+  }
   const stopped = [...state.terms].flatMap(([shard, term]) => {
     if (term.phase !== "stopped") return [];
     const restUntilMs = term.restUntilMs ?? 0;

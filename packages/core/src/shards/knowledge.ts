@@ -11,7 +11,7 @@ const mapName = "";
 
 export function observeMap(ctx: StepSet, view: MapView): void {
   const { map, deletions } = ctx.state;
-  if (view.revision <= (deletions.get(mapName) ?? -1n)) return;
+  if (view.revision < (deletions.get(mapName) ?? -1n)) return;
   if (map.kind === "present" && view.revision <= map.view.revision) return;
   ctx.state.map = { kind: "present", view, sinceMs: ctx.at.monoMs };
   ctx.effects.push({ type: "assignment-changed" });

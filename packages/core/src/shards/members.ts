@@ -49,8 +49,8 @@ export function deadAtMs(state: SetState, incarnation: Incarnation): number | un
   const known = leaseOf(state, incarnation);
   if (!known) {
     // Somebody deleted the lease. It cannot be renewed any more, but the member may not know that until the lease expires.
-    const sinceMs = state.goneSinceMs.get(keyOf(incarnation));
-    return sinceMs === undefined ? undefined : sinceMs + leaseMs;
+    const atMs = goneUntilMs(state, incarnation);
+    return atMs !== undefined && state.lastListMs >= atMs ? atMs : undefined;
   }
   const { record } = known.view;
   // The member released its lease itself, or another member fenced it after it had expired.
@@ -60,6 +60,20 @@ export function deadAtMs(state: SetState, incarnation: Incarnation): number | un
   if (isHeld(known.view)) return known.sinceMs;
   // Somebody removed the holder by hand.
   return known.sinceMs + leaseMs;
+}
+
+/**
+ * When to look again for a lease that is gone; undefined if that has been done. It may have lost only its label, and every renewal puts
+ * that back.
+ */
+export function mustBeListedAtMs(state: SetState, incarnation: Incarnation): number | undefined {
+  const atMs = leaseOf(state, incarnation) ? undefined : goneUntilMs(state, incarnation);
+  return atMs !== undefined && state.lastListMs < atMs ? atMs : undefined;
+}
+
+function goneUntilMs(state: SetState, incarnation: Incarnation): number | undefined {
+  const sinceMs = state.goneSinceMs.get(keyOf(incarnation));
+  return sinceMs === undefined ? undefined : sinceMs + incarnation.leaseSeconds * 1_000;
 }
 
 /** When the lease of a living incarnation will have expired, so that it can be fenced; undefined if it is not alive. */

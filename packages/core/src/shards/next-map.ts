@@ -15,7 +15,7 @@ import {
 } from "./shard-map.ts";
 
 /** A shard of this member whose work has stopped. */
-export interface StoppedShard {
+interface StoppedShard {
   readonly shard: number;
   readonly isMove: boolean;
   readonly isResting: boolean;

@@ -26,7 +26,7 @@ export function wantedCount(map: ShardMap): number {
  * How many shards each of the eligible members should own: even within one. The members with the most shards get the larger
  * shares, because then the fewest shards have to move.
  */
-export function targetSizes(map: ShardMap, { mostPerMember }: PlanLimits): ReadonlyMap<MapMember, number> {
+function targetSizes(map: ShardMap, { mostPerMember }: PlanLimits): ReadonlyMap<MapMember, number> {
   const members = [...eligibleMembers(map)].sort(
     (a, b) => b.shards.length - a.shards.length || compare(a.identity, b.identity),
   );

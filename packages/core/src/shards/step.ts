@@ -57,6 +57,7 @@ export const initialSetState: SetState = {
   mustList: false,
   watchUp: false,
   lastContactMs: Number.NEGATIVE_INFINITY,
+  lastListMs: Number.NEGATIVE_INFINITY,
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,
 };
@@ -200,6 +201,7 @@ function handleAnswer(ctx: StepSet, id: number, answer: SetAnswer): void {
   switch (answer.kind) {
     case "listed":
       state.lastContactMs = ctx.at.monoMs;
+      state.lastListMs = request.sentMs;
       observeList(ctx, answer.view, request.revision);
       if (request.gaps === state.gaps) {
         state.isContiguous = true;
@@ -320,6 +322,7 @@ function startRequest(
     timeoutAtMs: ctx.at.monoMs + timeoutMs,
     gaps: state.gaps,
     revision: state.revision,
+    sentMs: ctx.at.monoMs,
     ...(removed && { removed }),
   };
   return { id, timeoutMs };

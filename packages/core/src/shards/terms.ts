@@ -70,7 +70,9 @@ function lose(ctx: StepSet, shard: number, term: ShardTerm, reason: EndReason, e
     ctx.terms().delete(shard);
     return;
   }
-  ctx.terms().set(shard, { token: term.token, count: term.count, phase: "lost", reason });
+  // The member lease has a hard deadline of its own, but it may go on. Nothing may work for longer on what another may own.
+  const untilMs = expired ? ctx.at.monoMs + ctx.config.leaseDurationMs : Number.POSITIVE_INFINITY;
+  ctx.terms().set(shard, { token: term.token, count: term.count, phase: "lost", reason, untilMs });
   ctx.effects.push({ type: "shard-lost", shard, reason, expired });
 }
 

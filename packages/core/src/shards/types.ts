@@ -55,7 +55,7 @@ export interface SetView {
   readonly leases: readonly LeaseView[];
 }
 
-export type KnownMap =
+type KnownMap =
   | { readonly kind: "unknown" }
   | { readonly kind: "absent"; readonly sinceMs: number }
   | { readonly kind: "present"; readonly view: MapView; readonly sinceMs: number };
@@ -66,7 +66,7 @@ export interface KnownLease {
   readonly sinceMs: number;
 }
 
-export type Membership =
+type Membership =
   /** The member lease is not held, or its loss has been dealt with. */
   | { readonly kind: "none" }
   /** `isEnding`: the lease ends on purpose, as soon as all shards are given away. */
@@ -87,7 +87,7 @@ export interface ShardTerm {
    */
   readonly phase: "working" | "draining" | "stopped" | "lost";
   readonly reason?: EndReason;
-  /** While draining: when the work has used up its time to stop. */
+  /** While draining, and while lost to another member: when the work has used up its time to stop. */
   readonly untilMs?: number;
   /** While stopped: the shard rests until then. */
   readonly restUntilMs?: number;
@@ -110,6 +110,7 @@ export interface SetInFlight {
   readonly gaps: number;
   /** The value of `SetState.revision` when it was sent. A list that shows less comes from a store that went back in time. */
   readonly revision: bigint;
+  readonly sentMs: number;
   /** The lease that it removes. */
   readonly removed?: LeaseView;
 }
@@ -144,6 +145,8 @@ export interface SetState {
   readonly mustList: boolean;
   readonly watchUp: boolean;
   readonly lastContactMs: number;
+  /** When the last list that was answered was sent. */
+  readonly lastListMs: number;
   readonly failures: number;
   readonly retryAtMs: number;
 }

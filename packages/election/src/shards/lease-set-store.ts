@@ -120,21 +120,11 @@ export class LeaseSetStore implements SetStore {
     const annotations = { ...before.metadata.annotations, [mapAnnotation]: formatShardMap(map) };
     const labels = { ...before.metadata.labels, ...this.#labels() };
     const body = { ...before, metadata: { ...before.metadata, annotations, labels } };
+    const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
     return answered(over && this.#sought(this.#mapName), async () => {
-      const limits = { signal, timeoutMs: clientTimeoutMs(timeoutMs) };
-      const object = over
-        ? await this.#client.request<KubeObject>({
-            method: "PUT",
-            path: this.#path(this.#mapName),
-            body,
-            ...limits,
-          })
-        : await this.#client.request<KubeObject>({
-            method: "POST",
-            path: this.#collection(),
-            body,
-            ...limits,
-          });
+      if (!over) return { kind: "map", view: mapView(await this.#create(body, limits)) };
+      const path = this.#path(this.#mapName);
+      const object = await this.#client.request<KubeObject>({ method: "PUT", path, body, ...limits });
       return { kind: "map", view: mapView(object) };
     });
   }
@@ -203,6 +193,25 @@ export class LeaseSetStore implements SetStore {
     }
   }
 
+  /** A map that exists is read instead: another member was faster, or the map has lost its label, which is put back. */
+  async #create(
+    body: KubeObject,
+    limits: { signal: AbortSignal; timeoutMs: number | undefined },
+  ): Promise<KubeObject> {
+    const request = (method: "GET" | "PUT" | "POST", path: string, sent?: KubeObject) =>
+      this.#client.request<KubeObject>({ method, path, ...(sent && { body: sent }), ...limits });
+    const path = this.#path(this.#mapName);
+    try {
+      return await request("POST", this.#collection(), body);
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== "AlreadyExists") throw error;
+    }
+    const found = await request("GET", path);
+    const labels = { ...found.metadata.labels, ...this.#labels() };
+    const isLabelled = found.metadata.labels?.[this.#label()] === this.#options.name;
+    return isLabelled ? found : request("PUT", path, { ...found, metadata: { ...found.metadata, labels } });
+  }
+
   #isMap(object: KubeObject): boolean {
     return object.metadata.name === this.#mapName;
   }
@@ -212,12 +221,16 @@ export class LeaseSetStore implements SetStore {
     return { apiVersion, kind, metadata: { name: this.#mapName, namespace: this.#namespace ?? "" } };
   }
 
+  #label(): string {
+    return `tenure.dev/${this.#options.kind}`;
+  }
+
   #labels(): Readonly<Record<string, string>> {
-    return { [`tenure.dev/${this.#options.kind}`]: this.#options.name };
+    return { [this.#label()]: this.#options.name };
   }
 
   #selector(): string {
-    return `tenure.dev/${this.#options.kind}=${this.#options.name}`;
+    return `${this.#label()}=${this.#options.name}`;
   }
 
   #sought(name: string): SoughtObject {

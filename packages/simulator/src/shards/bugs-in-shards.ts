@@ -18,8 +18,18 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
     edits: [
       {
         file: "core/shards/members.js",
-        find: "undefined : sinceMs + leaseMs",
+        find: "undefined : sinceMs + incarnation.leaseSeconds * 1_000",
         replace: "undefined : sinceMs",
+      },
+    ],
+  },
+  "shards-unlabelled-is-deleted": {
+    about: "a lease that lost its label counts as deleted, although its member still renews it",
+    edits: [
+      {
+        file: "core/shards/members.js",
+        find: "atMs !== undefined && state.lastListMs >= atMs ?",
+        replace: "atMs !== undefined ?",
       },
     ],
   },

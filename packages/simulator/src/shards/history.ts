@@ -61,8 +61,8 @@ class HistoryRunner {
       );
       return;
     }
-    if (name === "delete") {
-      this.#server.delete(subject);
+    if (name === "delete" || name === "unlabel") {
+      this.#server[name](subject);
       return;
     }
     const member = this.#members.get(subject);

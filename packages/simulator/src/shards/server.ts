@@ -28,6 +28,8 @@ export class SetServer {
   readonly changes: SetEvent[] = [];
   readonly onChange = new Set<() => void>();
   readonly #objects = new Map<string, Stored>();
+  /** Objects without the label of the set. Lists and watches do not show them. */
+  readonly #unlabelled = new Set<string>();
   #revision = 100n;
   #uids = 0;
 
@@ -42,7 +44,22 @@ export class SetServer {
   delete(name: string): void {
     if (!this.#objects.delete(name)) return;
     this.#revision += 1n;
+    // Nobody who looks for the label sees that it is deleted.
+    if (this.#unlabelled.delete(name)) return;
     const revision = this.#revision;
+    this.#changed(
+      name === mapName ? { type: "map-deleted", revision } : { type: "lease-deleted", name, revision },
+    );
+  }
+
+  /** Somebody removes the label by hand. Every write of a member puts it back. */
+  unlabel(name: string): void {
+    const object = this.#objects.get(name);
+    if (!object || this.#unlabelled.has(name)) return;
+    this.#revision += 1n;
+    const revision = this.#revision;
+    this.#objects.set(name, { ...object, revision });
+    this.#unlabelled.add(name);
     this.#changed(
       name === mapName ? { type: "map-deleted", revision } : { type: "lease-deleted", name, revision },
     );
@@ -50,11 +67,10 @@ export class SetServer {
 
   perform(effect: SetEffect): SetAnswer {
     switch (effect.type) {
-      case "list":
-        return {
-          kind: "listed",
-          view: { revision: this.#revision, map: this.#mapView(), leases: this.#leaseViews() },
-        };
+      case "list": {
+        const map = this.#unlabelled.has(mapName) ? undefined : this.#mapView();
+        return { kind: "listed", view: { revision: this.#revision, map, leases: this.#leaseViews() } };
+      }
       case "write":
         return this.#guarded(mapName, effect.over?.revision, () => {
           // Through its text, as in the real object.
@@ -93,13 +109,20 @@ export class SetServer {
 
   #guarded(name: string, over: bigint | undefined, write: () => SetAnswer): SetAnswer {
     const before = this.#objects.get(name);
-    if (over === undefined) return before ? { kind: "conflict" } : write();
+    if (over === undefined) return before ? this.#findMap(before) : write();
     if (!before) return { kind: "gone" };
     return before.revision === over ? write() : { kind: "conflict" };
   }
 
+  /** A map that exists is read instead of created. If it has lost its label, that is put back. */
+  #findMap({ map }: Stored): SetAnswer {
+    if (map && this.#unlabelled.has(mapName)) this.#store(mapName, { map });
+    return { kind: "map", view: this.#mapView() as MapView };
+  }
+
   #store(name: string, content: { map?: ShardMap; record?: LeaderRecord }): void {
     this.#revision += 1n;
+    this.#unlabelled.delete(name);
     const uid = this.#objects.get(name)?.uid ?? `uid-${++this.#uids}`;
     this.#objects.set(name, { uid, revision: this.#revision, ...content });
     this.#changed(
@@ -120,7 +143,8 @@ export class SetServer {
   }
 
   #leaseViews(): LeaseView[] {
-    return this.leases.map((name) => this.#leaseView(name) as LeaseView);
+    const labelled = this.leases.filter((name) => !this.#unlabelled.has(name));
+    return labelled.map((name) => this.#leaseView(name) as LeaseView);
   }
 
   #leaseView(name: string): LeaseView | undefined {

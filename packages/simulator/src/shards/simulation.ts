@@ -231,6 +231,12 @@ class World {
         this.#server.delete(identity);
         this.#server.delete("map");
         return;
+      case "unlabel-lease":
+        this.#server.unlabel(identity);
+        return;
+      case "unlabel-map":
+        this.#server.unlabel("map");
+        return;
       case "end-work":
         for (const shard of [...member.works.keys()].slice(0, 1)) member.endWork(shard);
         return;
@@ -297,6 +303,8 @@ const faultNames = [
   "silent-watch",
   "break-watch",
   "cut-and-slow",
+  "unlabel-lease",
+  "unlabel-map",
   "end-work",
   "change-count",
 ] as const;
