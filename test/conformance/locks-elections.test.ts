@@ -103,16 +103,18 @@ describe.each(lockKinds)("elections with a $kind", { timeout: 60_000 }, ({ place
         renewDeadline: "1.4s",
         retryPeriod: "300ms",
       });
-      await eventually(() => replica.errors.length > 0, "an error is reported");
+      // On a busy machine, a request may time out before another one is denied.
+      const denial = () => replica.errors.find((error) => error.includes("Add to its Role"));
+      await eventually(() => denial() !== undefined, "an error names the missing rule");
       const { apiGroup, resource } = places[0] as (typeof places)[number];
       const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
       const rules = places.map(
         (place) =>
           `{apiGroups: ["${place.apiGroup}"], resources: ["${place.resource}"], ${named}verbs: ["${verb}"]}`,
       );
-      expect(rules.some((rule) => replica.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
+      expect(rules.some((rule) => denial()?.includes(`Add to its Role: ${rule}`))).toBe(true);
       const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
-      if (places.length === 1) expect(replica.errors[0]).toContain(`Cannot ${verb} ${full}`);
+      if (places.length === 1) expect(denial()).toContain(`Cannot ${verb} ${full}`);
       // Without a watch the lock is polled. Without the other verbs there is no term, or none that lasts.
       if (verb === "watch") await leads(replica);
     },
