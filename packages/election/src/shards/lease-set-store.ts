@@ -105,7 +105,7 @@ export class LeaseSetStore implements SetStore {
       });
       const objects = list.items ?? [];
       const map = objects.find((object) => this.#isMap(object));
-      const leases = objects.filter((object) => !this.#isMap(object)).map(leaseView);
+      const leases = objects.filter((object) => this.#isMember(object)).map(leaseView);
       return { kind: "listed", view: { revision: revisionOf(list), map: map && mapView(map), leases } };
     });
   }
@@ -166,6 +166,7 @@ export class LeaseSetStore implements SetStore {
       onUp: ({ resumed }) => observer.up(resumed),
       onDown: (error) => observer.down(failureFromError(error)),
       onEvent: ({ type, object }) => {
+        if (!this.#isMap(object) && !this.#isMember(object)) return;
         const event = this.#eventOf(type === "DELETED", object);
         if (event) observer.changed(event);
         // A list will fail in the same way and report it.
@@ -214,6 +215,11 @@ export class LeaseSetStore implements SetStore {
 
   #isMap(object: KubeObject): boolean {
     return object.metadata.name === this.#mapName;
+  }
+
+  /** Somebody may have put the label on another Lease. It is not ours to remove. */
+  #isMember({ metadata }: KubeObject): boolean {
+    return metadata.name?.startsWith(`${this.#mapName}.`) ?? false;
   }
 
   #newMap(): KubeObject {

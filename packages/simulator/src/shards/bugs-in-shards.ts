@@ -23,16 +23,6 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
       },
     ],
   },
-  "shards-unlabelled-is-deleted": {
-    about: "a lease that lost its label counts as deleted, although its member still renews it",
-    edits: [
-      {
-        file: "core/shards/members.js",
-        find: "atMs !== undefined && state.lastListMs >= atMs ?",
-        replace: "atMs !== undefined ?",
-      },
-    ],
-  },
   "shards-given-while-working": {
     about: "a shard is given away before its work has stopped",
     edits: [
