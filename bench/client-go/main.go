@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,7 @@ type options struct {
 	releaseOnCancel                           bool
 	count                                     int
 	workEvery                                 time.Duration
+	command                                   string
 }
 
 func main() {
@@ -58,6 +60,7 @@ func parse() options {
 	flag.BoolVar(&o.releaseOnCancel, "release-on-cancel", true, "release the Lease when told to stop")
 	flag.IntVar(&o.count, "count", 1, "elections in this process, which share a client")
 	flag.DurationVar(&o.workEvery, "work-every", 0, "how often to print a line while leading; 0: never")
+	flag.StringVar(&o.command, "command", "", "shell command to run while leading; it gets SIGTERM and is waited for")
 	flag.Parse()
 	return o
 }
@@ -160,6 +163,10 @@ func (c *candidate) run(ctx context.Context) {
 
 // doWork returns when the election or a signal tells it to stop.
 func (c *candidate) doWork(ctx context.Context) {
+	if c.command != "" {
+		c.runCommand(ctx)
+		return
+	}
 	var ticks <-chan time.Time
 	if c.workEvery > 0 {
 		ticker := time.NewTicker(c.workEvery)
@@ -176,6 +183,27 @@ func (c *candidate) doWork(ctx context.Context) {
 			c.say(line{Event: "worked"})
 		}
 	}
+}
+
+func (c *candidate) runCommand(ctx context.Context) {
+	child := exec.Command("sh", "-c", c.command)
+	child.Stderr = os.Stderr
+	if err := child.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	exited := make(chan struct{})
+	go func() {
+		select {
+		case <-exited:
+			return
+		case <-ctx.Done():
+		case <-c.workContext.Done():
+		}
+		_ = child.Process.Signal(syscall.SIGTERM)
+	}()
+	_ = child.Wait()
+	close(exited)
 }
 
 type line struct {

@@ -8,7 +8,9 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { readHistory } from "./history/history.mjs";
 import { judge } from "./history/judge.mjs";
-import { isGood, printObserved, printVerdict, summaryOf } from "./report.mjs";
+import { readObjectHistory } from "./objects/history.mjs";
+import { judgeObjects } from "./objects/judge.mjs";
+import { isGood, printObjects, printObserved, printVerdict, summaryOf } from "./report.mjs";
 import { runChaos } from "./run.mjs";
 import { targets } from "./targets.mjs";
 
@@ -25,10 +27,13 @@ installed). The seed determines the faults.
   postgres     the lock in PostgreSQL, which is restarted, drops its connections, and has its row blocked
   etcd         the lock in an etcd with three members, of which some are killed or frozen
   two-servers  two kube-apiservers on one etcd; candidates use both, and one is killed, frozen or cut off
+  etcd-servers three \`tenure sandbox\` on an etcd with three members; servers and members are killed and frozen, also most
+               members at once, while clients write, read, list and watch objects through all servers
 
 The history is kept in FILE (default: in the folder for temporary files), and judged at the end: overlapping work, tokens out
 of order, stale and lost writes, reads of values that nobody wrote, work after the end of a term. --judge judges a history
-again. The exit code is 1 on any of these, on an orphan or a leak, and if there is no leader at the end.
+again. On etcd-servers also: lost writes to objects, revisions that go back, changes that a watch missed, and errors that are
+late or do not name the cause. The exit code is 1 on any of these, on an orphan or a leak, and if there is no leader at the end.
 `;
 
 const { values } = parseArgs({
@@ -66,13 +71,15 @@ async function judgeFile(path) {
   const history = await readHistory(createInterface({ input: createReadStream(path) }));
   const verdict = judge(history);
   printVerdict(history, verdict);
-  return { history, verdict };
+  const objects = judgeObjects(await readObjectHistory(createInterface({ input: createReadStream(path) })));
+  if (objects.requests > 0) printObjects(objects);
+  return { history, verdict, objects };
 }
 
 if (values.judge !== undefined) {
-  const { history, verdict } = await judgeFile(values.judge);
-  console.log(summaryOf(history.run?.target ?? values.judge, verdict));
-  process.exit(isGood(verdict) ? 0 : 1);
+  const { history, verdict, objects } = await judgeFile(values.judge);
+  console.log(summaryOf(history.run?.target ?? values.judge, verdict, undefined, objects));
+  process.exit(isGood(verdict, undefined, objects) ? 0 : 1);
 }
 
 const [minutes, seed, count] = [positive("minutes"), positive("seed"), positive("replicas")];
@@ -94,10 +101,10 @@ for (const targetName of names) {
   const observed = await runChaos({ targetName, minutes, seed, count, historyPath, log });
   console.log(`target        ${targetName}, seed ${seed}, ${minutes} min, ${count} replicas`);
   printObserved(observed);
-  const { verdict } = await judgeFile(historyPath);
+  const { verdict, objects } = await judgeFile(historyPath);
   console.log(`history       ${historyPath} (judge it again with --judge)`);
-  summaries.push(summaryOf(targetName, verdict, observed));
-  if (!isGood(verdict, observed)) exitCode = 1;
+  summaries.push(summaryOf(targetName, verdict, observed, objects));
+  if (!isGood(verdict, observed, objects)) exitCode = 1;
 }
 for (const summary of summaries) console.log(summary);
 process.exit(exitCode);

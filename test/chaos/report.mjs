@@ -4,6 +4,7 @@ import { isLeak, mostDescriptors, mostMegabytes } from "./leaks.mjs";
 
 /**
  * @typedef {import("./history/judge.mjs").Verdict} Verdict
+ * @typedef {import("./objects/judge.mjs").ObjectVerdict} ObjectVerdict
  *
  * @typedef {object} Observed what only the test itself can know
  * @property {Record<string, number>} faults
@@ -42,6 +43,26 @@ export function printVerdict({ run, restores, stalls }, verdict) {
   if (more > 0) console.log(`VIOLATION     and ${more} more`);
 }
 
+/** @param {ObjectVerdict} objects */
+export function printObjects({
+  requests,
+  acknowledged,
+  unknown,
+  events,
+  relisted,
+  slowestErrorMs,
+  violations,
+}) {
+  console.log(
+    `objects       ${requests} requests, ${acknowledged} changes acknowledged, ${unknown} with an unknown outcome; ` +
+      `${events} events, ${relisted} new lists; slowest error ${Math.round(slowestErrorMs)} ms`,
+  );
+  for (const { kind, text } of violations.slice(0, mostPrinted))
+    console.log(`VIOLATION     ${kind}: ${text}`);
+  const more = violations.length - mostPrinted;
+  if (more > 0) console.log(`VIOLATION     and ${more} more`);
+}
+
 /** @param {Observed} observed */
 export function printObserved({ faults, orphans, growths, hasLeader }) {
   const counts = Object.entries(faults).map(([name, times]) => `${name} ${times}`);
@@ -61,8 +82,9 @@ export function printObserved({ faults, orphans, growths, hasLeader }) {
  * @param {string} target
  * @param {Verdict} verdict
  * @param {Observed} [observed]
+ * @param {ObjectVerdict} [objects]
  */
-export function summaryOf(target, { terms, violations, unjudged, gapsMs }, observed) {
+export function summaryOf(target, { terms, violations, unjudged, gapsMs }, observed, objects) {
   const count = (/** @type {import("./history/term-checks.mjs").Kind[]} */ ...kinds) =>
     violations.filter(({ kind }) => kinds.includes(kind)).length;
   const parts = [
@@ -78,12 +100,26 @@ export function summaryOf(target, { terms, violations, unjudged, gapsMs }, obser
       : []),
     `longest gap ${(Math.max(0, ...gapsMs) / 1_000).toFixed(1)} s`,
     ...(unjudged.length > 0 ? [`${unjudged.length} not judged`] : []),
+    ...(objects && objects.requests > 0 ? summaryOfObjects(objects) : []),
   ];
   return `${target}: ${parts.join(", ")}`;
 }
 
-/** @param {Verdict} verdict @param {Observed} [observed] */
-export function isGood({ violations }, observed) {
-  if (violations.length > 0) return false;
+/** @param {ObjectVerdict} objects */
+function summaryOfObjects({ acknowledged, violations }) {
+  const count = (/** @type {string[]} */ ...kinds) =>
+    violations.filter(({ kind }) => kinds.includes(kind)).length;
+  return [
+    `${acknowledged} changes of objects`,
+    `${count("lost-write")} lost`,
+    `${count("revision-back", "wrong-read")} wrong reads`,
+    `${count("watch-gap")} missed by watches`,
+    `${count("unclear-error", "no-answer", "no-progress")} bad errors`,
+  ];
+}
+
+/** @param {Verdict} verdict @param {Observed} [observed] @param {ObjectVerdict} [objects] */
+export function isGood({ violations }, observed, objects) {
+  if (violations.length > 0 || (objects && objects.violations.length > 0)) return false;
   return !observed || (observed.orphans.length === 0 && observed.hasLeader && !observed.growths.some(isLeak));
 }

@@ -60,6 +60,8 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
   history.append({ kind: "run", target: targetName, seed, replicas: count, leaseMs });
   const target = await /** @type {() => Promise<import("./targets.mjs").Target>} */ (targets[targetName])();
   const register = new RegisterProcess(historyPath);
+  /** @type {import("./objects/load.mjs").ObjectLoad | undefined} */
+  let load;
   /** @type {Replica[]} */
   const replicas = [];
   /** @type {Record<string, number>} */
@@ -73,10 +75,12 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
     await register.ready();
     await makeReplicas();
     for (const replica of replicas) replica.start();
+    load = target.startLoad?.(history);
     await injectFaults();
     log("all faults have ended; waiting for the replicas to recover");
     for (const { clock } of replicas) clock?.set(0);
     const hasLeader = await recovers();
+    await load?.finish();
     for (const replica of replicas) await replica.close();
     const left = (await Promise.all(replicas.map((replica) => replica.remains(orphanMs)))).flat();
     await register.readAll(history);
@@ -88,6 +92,7 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
       await replica.close();
     }
     process.off("exit", killAll);
+    await load?.close();
     register.close();
     history.close();
     await target.stop();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startCluster } from "../kube/cluster.mjs";
 import { freePorts } from "../kube/ports.mjs";
 import { findEtcdutl, restoreSnapshot, saveSnapshot } from "../kube/restore.mjs";
+import { startEtcdServers } from "./etcd-servers.mjs";
 import { nowMs } from "./history/history.mjs";
 import { TcpProxy } from "./proxy.mjs";
 import { storeTargets } from "./store-targets.mjs";
@@ -23,6 +24,8 @@ import { storeTargets } from "./store-targets.mjs";
  * @property {(name: string) => Promise<unknown>} [deleteLock] deletes the lock from the store
  * @property {{ host: string, port: number }[]} addresses of the servers; candidates use all of them
  * @property {Record<string, (context: Context) => Promise<void>>} faults of the servers; only one happens at a time
+ * @property {(history: import("./history/history.mjs").HistoryFile) => import("./objects/load.mjs").ObjectLoad} [startLoad] clients
+ *   beside the candidates
  * @property {() => Promise<void>} stop
  */
 
@@ -37,6 +40,7 @@ function addressOf(server) {
 /** @type {Record<string, () => Promise<Target>>} */
 export const targets = {
   ...storeTargets,
+  "etcd-servers": startEtcdServers,
   sandbox: async () => {
     const { startSandbox } = await import("@tenure/sandbox");
     const sandbox = await startSandbox();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asError, isAbortOf, messageOf } from "./errors.ts";
+import { asError, isAbortOf, messageOf, sentence } from "./errors.ts";
 
 describe("asError", () => {
   it("returns an error as it is", () => {
@@ -33,4 +33,12 @@ describe("isAbortOf", () => {
     const { signal } = new AbortController();
     expect(isAbortOf(signal, Object.assign(new Error("x"), { name: "AbortError" }))).toBe(false);
   });
+});
+
+it.each([
+  ["Connection dropped", "Connection dropped."],
+  ["Is it running?\n", "Is it running?"],
+  ["It ended.", "It ended."],
+])("sentence ends %j", (text, ended) => {
+  expect(sentence(text)).toBe(ended);
 });

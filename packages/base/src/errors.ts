@@ -21,3 +21,9 @@ export function isAbortOf(signal: AbortSignal, thrown: unknown): boolean {
     (thrown instanceof Error && (thrown.name === "AbortError" || thrown.cause === signal.reason))
   );
 }
+
+/** The text with a full stop, so that another sentence can follow. */
+export function sentence(text: string): string {
+  const trimmed = text.trimEnd();
+  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}

@@ -3,7 +3,7 @@ export { Backoff, type BackoffPolicy, backoffMs } from "./backoff.ts";
 export type { Clock, Instant } from "./clock.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { Emitter } from "./emitter.ts";
-export { asError, isAbortOf, messageOf } from "./errors.ts";
+export { asError, isAbortOf, messageOf, sentence } from "./errors.ts";
 export { onAbort } from "./on-abort.ts";
 export {
   backgroundClock,
@@ -27,6 +27,7 @@ export {
   quote,
   readDuration,
   readWholeNumber,
+  unknownOptions,
   wholeNumberProblem,
 } from "./problems.ts";
 export { type Shutdown, type SignalSource, sameRequestMs, shutdownOn } from "./shutdown.ts";

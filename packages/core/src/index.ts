@@ -1,5 +1,5 @@
 export { nextWakeMs } from "./agenda.ts";
-export { checkIdentity } from "./identity.ts";
+export { checkIdentity, uniqueIdentity } from "./identity.ts";
 export { clockJumpMs } from "./instant.ts";
 export { isBefore, leaderAt, termOf, validUntil } from "./queries.ts";
 export {

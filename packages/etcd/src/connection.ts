@@ -36,6 +36,12 @@ export interface EtcdTls {
   readonly key?: string;
 }
 
+/** The part of a gRPC client that a connection uses. */
+export type GrpcClient = Pick<Client, "makeUnaryRequest" | "makeBidiStreamRequest" | "close">;
+
+/** Opens a client of one member. A simulation replaces it. @param tls undefined: without TLS */
+export type OpenClient = (address: string, tls: EtcdTls | undefined) => GrpcClient;
+
 const channelOptions = {
   // etcd closes connections that ping more often than every 5 s.
   "grpc.keepalive_time_ms": 10_000,
@@ -47,6 +53,12 @@ const channelOptions = {
   "grpc.max_reconnect_backoff_ms": 2_000,
 };
 
+const openClient: OpenClient = (address, tls) => {
+  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
+  const secured = tls && credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.cert));
+  return new Client(address, secured ?? credentials.createInsecure(), channelOptions);
+};
+
 /** etcd does not know these credentials, because it does not ask for any. */
 const authenticationIsOff = /authentication is not enabled/;
 
@@ -55,13 +67,15 @@ export class Connection {
   readonly #addresses: readonly string[];
   readonly #isTls: boolean;
   readonly #clock: Clock;
-  #client: Client | undefined;
+  readonly #open: OpenClient;
+  #client: GrpcClient | undefined;
   #member = 0;
   #inFlight = 0;
   #token: string | undefined;
 
-  constructor(options: ConnectionOptions, clock: Clock) {
+  constructor(options: ConnectionOptions, clock: Clock, open: OpenClient = openClient) {
     this.#options = options;
+    this.#open = open;
     const { addresses, isTls } = readEndpoints(options.endpoints);
     this.#addresses = addresses;
     this.#isTls = isTls;
@@ -118,7 +132,7 @@ export class Connection {
     limitMs: number,
   ): Promise<ClientDuplexStream<Request, Response>> {
     const metadata = await this.#metadata(signal, limitMs);
-    return this.#open().makeBidiStreamRequest(
+    return this.#current().makeBidiStreamRequest(
       procedure.path,
       procedure.encode,
       procedure.decode as (bytes: Buffer) => Response,
@@ -187,7 +201,7 @@ export class Connection {
         if (isBroken || signal.aborted) this.moveOn();
         return reject(signal.aborted ? new RequestAborted("no answer arrived in time") : error);
       };
-      call = this.#open().makeUnaryRequest(
+      call = this.#current().makeUnaryRequest(
         path,
         encode,
         decode as (bytes: Buffer) => Response,
@@ -199,14 +213,9 @@ export class Connection {
     });
   }
 
-  #open(): Client {
-    const { ca, cert, key } = this.#options.tls ?? {};
-    const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
-    this.#client ??= new Client(
-      this.#addresses[this.#member] as string,
-      this.#isTls ? credentials.createSsl(pem(ca), pem(key), pem(cert)) : credentials.createInsecure(),
-      channelOptions,
-    );
+  #current(): GrpcClient {
+    const tls = this.#isTls ? (this.#options.tls ?? {}) : undefined;
+    this.#client ??= this.#open(this.#addresses[this.#member] as string, tls);
     return this.#client;
   }
 }

@@ -3,7 +3,7 @@
  * is compare-and-swap. Reads are linearizable. The lock does not use etcd's own lock and election services: their leases end on
  * the server while the work goes on. Revisions are those of the whole store, so they grow when the key is deleted too (G2).
  */
-import { type Clock, type Problem, quote, systemClock, systemRandom } from "@tenure/base";
+import { type Clock, type Problem, quote, systemClock, systemRandom, unknownOptions } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import {
@@ -18,12 +18,13 @@ import {
   withAnnotations,
   withRecord,
 } from "@tenure/election/internal";
-import { Connection, type ConnectionOptions, type EtcdTls } from "./connection.ts";
+import { Connection, type ConnectionOptions, type EtcdTls, type OpenClient } from "./connection.ts";
 import { endpointProblems, readEndpoints } from "./endpoints.ts";
 import { failed, failureFromError, type Place } from "./server-error.ts";
 import { watchKey } from "./watcher.ts";
 import { compareModRevision, deletion, type KeyValue, range, txn } from "./wire/messages.ts";
 
+/** The options of a lock in etcd. `name` and `endpoints` are required. */
 export interface EtcdLockOptions {
   /** The name of the election, the same for all candidates. */
   readonly name: string;
@@ -39,6 +40,13 @@ export interface EtcdLockOptions {
   readonly tls?: EtcdTls;
 }
 
+/** What a test or a simulation replaces. */
+interface Parts {
+  readonly open: OpenClient | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
 const defaultPrefix = "/tenure/";
 
 /** How many locks a list shows at most. */
@@ -47,6 +55,10 @@ const mostListed = 1_000n;
 /** The limit of a request whose caller sets none, and the least limit: the caller gives up before. */
 const leastLimitMs = 10_000;
 
+/**
+ * Stores the record in one key of etcd.
+ * @example new EtcdLock({ name: "billing", endpoints: ["https://a:2379", "https://b:2379"] })
+ */
 export class EtcdLock implements OperableLock {
   readonly description: string;
   readonly #options: EtcdLockOptions;
@@ -54,17 +66,17 @@ export class EtcdLock implements OperableLock {
   readonly #key: Buffer;
   readonly #server: string;
   readonly #connection: Connection;
-  readonly #clock: Clock;
+  readonly #parts: Parts;
 
-  constructor(options: EtcdLockOptions, clock: Clock = systemClock) {
+  constructor(options: EtcdLockOptions, parts: Partial<Parts> = {}) {
     const problems = checkEtcdLockOptions(options);
     if (problems.length > 0) throw invalidOptions("use etcd as a lock", problems);
     const { name, prefix = defaultPrefix, endpoints } = options;
     this.#options = options;
-    this.#clock = clock;
+    this.#parts = { open: undefined, clock: systemClock, random: systemRandom, ...parts };
     this.#keyText = `${prefix}${name}`;
     this.#key = Buffer.from(this.#keyText);
-    this.#connection = new Connection(connectionOptions(options), clock);
+    this.#connection = this.#newConnection();
     this.#server = `etcd ${readEndpoints(endpoints).addresses.join(",")}`;
     this.description = `key ${this.#keyText} in ${this.#server}`;
   }
@@ -126,10 +138,10 @@ export class EtcdLock implements OperableLock {
     const action = `watch the lock ${this.#options.name}`;
     const parts = {
       // A connection of its own, so that a broken watch does not cost a renewal.
-      connection: new Connection(connectionOptions(this.#options), this.#clock),
+      connection: this.#newConnection(),
       key: this.#key,
-      clock: this.#clock,
-      random: systemRandom,
+      clock: this.#parts.clock,
+      random: this.#parts.random,
       onUp: (isAgain: boolean) => {
         observer.up();
         // A change in the gap was not reported. At the start, the candidate reads the lock anyway.
@@ -165,6 +177,11 @@ export class EtcdLock implements OperableLock {
     } catch (error) {
       return failed(error, `write the lock ${this.#options.name}`, this.#place());
     }
+  }
+
+  #newConnection(): Connection {
+    const { clock, open } = this.#parts;
+    return new Connection(connectionOptions(this.#options), clock, open);
   }
 
   #place(): Place {
@@ -225,9 +242,18 @@ function connectionOptions({ endpoints, username, password, tls }: EtcdLockOptio
 }
 
 /** Every problem with the options of an EtcdLock. */
+const knownOptions: Readonly<Record<keyof EtcdLockOptions, true>> = {
+  name: true,
+  endpoints: true,
+  prefix: true,
+  username: true,
+  password: true,
+  tls: true,
+};
+
 function checkEtcdLockOptions(options: EtcdLockOptions): readonly Problem[] {
   const { name, endpoints, prefix = defaultPrefix, username, password, tls } = options;
-  const problems = endpointProblems(endpoints);
+  const problems = [...unknownOptions(options, knownOptions), ...endpointProblems(endpoints)];
   if (typeof name !== "string" || !/^[^\p{Cc}]{1,253}$/u.test(name)) {
     problems.push({
       field: "name",

@@ -1,11 +1,16 @@
 /** @tenure/etcd/internal: for the other packages of tenure. It may change with any release. */
-export { Connection } from "./connection.ts";
+export { Connection, type OpenClient } from "./connection.ts";
 export { detailsOf } from "./server-error.ts";
 export {
+  authenticate,
   compareModRevision,
   deletion,
   type KeyValue,
+  memberStatus,
+  type RangeResponse,
   range,
+  type TxnRequest,
+  type TxnResponse,
   txn,
   type WatchResponse,
   watch,

@@ -28,9 +28,18 @@ export interface Session {
 
 export type OpenSession = (url: string, signal: AbortSignal) => Promise<Session>;
 
-/** Connects to the one server of the URL. */
-export const openSession: OpenSession = async (url, signal) => {
-  if (signal.aborted) throw new RequestAborted("the request was aborted before it was sent");
+/** The part of the driver and of its socket that a session uses. */
+interface Driver {
+  readonly client: Pick<pg.Client, "connect" | "query" | "on" | "end"> & {
+    readonly user?: string | undefined;
+  };
+  readonly socket: Pick<Socket, "destroy" | "ref" | "unref" | "setTimeout">;
+}
+
+/** Makes a client of the one server of the URL. A simulation replaces it. */
+export type NewDriver = (url: string) => Driver;
+
+const newDriver: NewDriver = (url) => {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
@@ -39,6 +48,14 @@ export const openSession: OpenSession = async (url, signal) => {
     keepAliveInitialDelayMillis: 15_000,
     application_name: "tenure",
   });
+  return { client, socket };
+};
+
+/** Connects to the one server of the URL. */
+export const openSession: OpenSession = (url, signal) => openSessionOf(newDriver(url), signal);
+
+export async function openSessionOf({ client, socket }: Driver, signal: AbortSignal): Promise<Session> {
+  if (signal.aborted) throw new RequestAborted("the request was aborted before it was sent");
   const session = new PgSession(client, socket);
   const off = onAbort(signal, () => socket.destroy());
   try {
@@ -51,11 +68,11 @@ export const openSession: OpenSession = async (url, signal) => {
   }
   session.rest();
   return session;
-};
+}
 
 class PgSession implements Session {
-  readonly #client: pg.Client;
-  readonly #socket: Socket;
+  readonly #client: Driver["client"];
+  readonly #socket: Driver["socket"];
   #isClosed = false;
   #error: Error | undefined;
   /** PostgreSQL stopped waiting for its standbys during the current query. */
@@ -63,7 +80,7 @@ class PgSession implements Session {
   onNotification: ((payload: string) => void) | undefined;
   onClose: ((error: Error | undefined) => void) | undefined;
 
-  constructor(client: pg.Client, socket: Socket) {
+  constructor(client: Driver["client"], socket: Driver["socket"]) {
     this.#client = client;
     this.#socket = socket;
     // Without a listener, an error on an idle connection would end the process.

@@ -7,6 +7,8 @@ export type SandboxErrorCode =
   | "CANNOT_LISTEN"
   /** The data directory cannot be opened, is in use, or holds other data. */
   | "DATA_DIR"
+  /** The etcd of the store has a version whose watches cannot be trusted. */
+  | "OLD_ETCD"
   /** No sandbox responds at this address, or it rejects the request. */
   | "NOT_REACHABLE"
   /** The sandbox is closed. */

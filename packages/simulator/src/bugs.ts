@@ -5,6 +5,7 @@
 
 import type { Bug } from "./bug.ts";
 import { bugsInMigration } from "./bugs-in-migration.ts";
+import { bugsInStores } from "./bugs-in-stores.ts";
 import { bugsOutsideCore } from "./bugs-outside-core.ts";
 
 export const bugs: Readonly<Record<string, Bug>> = {
@@ -225,4 +226,5 @@ export const bugs: Readonly<Record<string, Bug>> = {
   },
   ...bugsOutsideCore,
   ...bugsInMigration,
+  ...bugsInStores,
 };

@@ -13,7 +13,7 @@ import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 export const packages = fileURLToPath(new URL("../../", import.meta.url));
 /** Below node_modules of the repository, so that the copy finds its dependencies. */
 const copies = join(packages, "../node_modules/.cache/tenure-simulator");
-const copied = ["base", "core", "kube", "election", "supervisor", "simulator"];
+const copied = ["base", "core", "kube", "election", "etcd", "postgres", "supervisor", "simulator"];
 export const allBugs = { ...bugs, ...bugsInSupervisor, ...bugsInShards };
 
 interface Copy {

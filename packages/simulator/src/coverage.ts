@@ -4,7 +4,7 @@ import { Session } from "node:inspector/promises";
 /** Files by `package/path`, each with the numbers of its executed lines. */
 export type ExecutedLines = Readonly<Record<string, readonly number[]>>;
 
-const shippedFile = /\/@tenure\/((?:core|election|kube))\/dist\/(.*\.js)$/;
+const shippedFile = /\/@tenure\/((?:core|election|etcd|kube|postgres))\/dist\/(.*\.js)$/;
 
 /** Starts to count. The returned function gives the lines that were executed since then. */
 export async function startCoverage(): Promise<() => Promise<ExecutedLines>> {

@@ -1,23 +1,7 @@
 /** A process that runs what ships: an Election with a real lock and the real client, over a simulated network. */
 import { first } from "@tenure/base";
-import {
-  ConfigMapLock,
-  Election,
-  type ElectionMetrics,
-  type ElectionOptions,
-  EndpointsLock,
-  LeaseLock,
-  type Lock,
-  MigrationLock,
-  type ObjectLockOptions,
-  type Term,
-} from "@tenure/election";
-import { KubeClient } from "@tenure/kube";
+import { Election, type ElectionMetrics, type ElectionOptions, type Lock, type Term } from "@tenure/election";
 import { ElectionThread } from "./election-thread.ts";
-import type { HttpApi } from "./http/api.ts";
-import { simulatedHttp } from "./http/network.ts";
-import { type LockKind, lockLabels, lockName, namespace } from "./http/objects.ts";
-import { type CredentialKind, podOf } from "./http/pod.ts";
 import {
   type CandidateProcess,
   cooldownMs,
@@ -28,19 +12,14 @@ import {
 import { Witness } from "./witness.ts";
 
 export interface ElectionParts extends ProcessParts {
-  readonly api: HttpApi;
-  readonly credentials: CredentialKind;
+  readonly newLock: () => Lock;
+  /** Whether this kind of lock can be used in a worker thread. */
+  readonly canUseThread: boolean;
   /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
   readonly objects: readonly number[];
   /** The process has ended by itself. */
   readonly onExit: () => void;
 }
-
-const locks: Record<LockKind, new (options: ObjectLockOptions) => Lock> = {
-  Lease: LeaseLock,
-  ConfigMap: ConfigMapLock,
-  Endpoints: EndpointsLock,
-};
 
 /** The kubelet restarts a container whose liveness probe fails this often in a row. */
 const probe = { periodMs: 10_000, failures: 3 };
@@ -54,14 +33,19 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   readonly #stop = new AbortController();
   readonly #once: boolean;
   readonly #isProbed: boolean;
+  /** It has a timer whose jobs run only where the leader is. */
+  readonly #startsTasks: boolean;
   readonly #onExit: () => void;
   /** As a metrics library counts them. */
   readonly #counts = new Map<string, number>();
   #thread: ElectionThread | undefined;
   #failedProbes = 0;
   #term: Term | undefined;
+  /** How many parts of the work run: the work of `run`, and tasks. */
+  #parts = 0;
   #endWork = (_error?: Error): void => {};
-  #killWork = (): void => {};
+  /** Aborts when the work is killed, because it still runs at the hard deadline. */
+  #killed = new AbortController();
 
   constructor(options: Omit<ElectionOptions, "lock">, parts: ElectionParts) {
     super(parts);
@@ -73,9 +57,10 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     this.mayHesitate = priority !== undefined || noFailover;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
+    this.#startsTasks = random.chance(0.4);
     this.#onExit = parts.onExit;
-    const lock = this.#witness.of(lockOf(parts));
-    const worker = random.chance(0.2);
+    const lock = this.#witness.of(parts.newLock());
+    const worker = parts.canUseThread && random.chance(0.2);
     const { machine, scheduler } = parts;
     this.#election = new Election({
       ...options,
@@ -98,7 +83,9 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       announce: random.chance(0.2),
       metrics: this.#metrics(),
     });
-    this.#election.on("overrun", () => this.after(random.between(0, killTakesMs), () => this.#killWork()));
+    this.#election.on("overrun", () =>
+      this.after(random.between(0, killTakesMs), () => this.#killed.abort()),
+    );
     this.#election.on("term-ended", () => this.coolDown());
     this.#election.on("renewed", () => this.#count("renewed"));
     this.#election.on("leader-changed", () => this.#count("leaders"));
@@ -133,6 +120,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       .run((term) => this.#work(term), { signal: this.#stop.signal, once: this.#once })
       .then(exit, exit);
     if (this.#isProbed) this.#probeLater();
+    if (this.#startsTasks) this.#startTaskLater();
   }
 
   shutdown(): void {
@@ -162,19 +150,30 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   }
 
   async #work(term: Term): Promise<void> {
+    this.checker.termStarted(this, BigInt(term.token));
+    await this.#part(term, () => this.#workUntilStopped(term));
+  }
+
+  /** A part of the work. The checker sees all parts as one. */
+  async #part(term: Term, work: () => Promise<void>): Promise<void> {
     this.#term = term;
-    this.checker.termStarted(this, term.token);
-    this.checker.workStarted(this);
+    this.#parts += 1;
+    if (this.#parts === 1) {
+      this.#killed = new AbortController();
+      this.checker.workStarted(this);
+    }
     try {
-      await this.#workUntilStopped(term);
+      await work();
     } finally {
-      this.#term = undefined;
-      this.checker.workStopped(this);
+      this.#parts -= 1;
+      if (this.#parts === 0) {
+        this.#term = undefined;
+        this.checker.workStopped(this);
+      }
     }
   }
 
   async #workUntilStopped(term: Term): Promise<void> {
-    const { random, clock } = this.machine;
     let failure: Error | undefined;
     const ended = new Promise<void>((resolve) => {
       this.#endWork = (error) => {
@@ -182,20 +181,48 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
         resolve();
       };
     });
-    const killed = new Promise<void>((resolve) => {
-      this.#killWork = resolve;
-    });
-    // The work may be told to stop, and then that the term is lost, and then be killed.
-    const cause = await first(clock, { ended, killed, ending: term.signal });
-    if (cause === "ending") {
-      const isLost = term.lost.aborted;
-      const lostMs = random.pick([0, random.between(0, 40_000), random.next() * term.remainingMs()]);
-      const stopped = isLost ? lostMs : random.between(0, 25_000);
-      const lost = isLost ? undefined : term.lost;
-      if ((await first(clock, { ended, killed, lost, stopped })) === "lost")
-        await first(clock, { ended, killed, stopped: lostMs });
-    }
+    await this.#untilStopped(term, ended);
     if (failure) throw failure;
+  }
+
+  /** Runs until the work ends, is killed, or has stopped some time after it was told to. */
+  async #untilStopped(term: Term, ended: Promise<void> | number): Promise<void> {
+    const { random, clock } = this.machine;
+    const killed = this.#killed.signal;
+    // The work may be told to stop, and then that the term is lost, and then be killed.
+    if ((await first(clock, { ended, killed, ending: term.signal })) !== "ending") return;
+    const isLost = term.lost.aborted;
+    const lostMs = random.pick([0, random.between(0, 40_000), random.next() * term.remainingMs()]);
+    const stopped = isLost ? lostMs : random.between(0, 25_000);
+    const lost = isLost ? undefined : term.lost;
+    if ((await first(clock, { ended, killed, lost, stopped })) === "lost")
+      await first(clock, { ended, killed, stopped: lostMs });
+  }
+
+  #startTaskLater(): void {
+    this.after(this.machine.random.between(100, 10_000), () => {
+      this.#startTask();
+      this.#startTaskLater();
+    });
+  }
+
+  /** A job of a timer. It may run for longer than a handover takes, and ignore its signal. */
+  #startTask(): void {
+    const { random, clock } = this.machine;
+    const takesMs = random.pick([0, random.between(0, 2_000), random.between(0, 60_000)]);
+    const ignoresSignal = random.chance(0.2);
+    const task = (term: Term) =>
+      this.#part(term, async () => {
+        if (ignoresSignal) await first(clock, { ended: takesMs, killed: this.#killed.signal });
+        else await this.#untilStopped(term, takesMs);
+        if (random.chance(0.1)) throw new Error("the job failed");
+      });
+    const { term } = this.#election;
+    const running = term && random.chance(0.3) ? term.run(task) : this.#election.runIfLeader(task);
+    running.then(
+      ({ ran, completed }) => this.#count(`task ran ${ran}, completed ${completed}`),
+      () => this.#count("task failed"),
+    );
   }
 
   /** A liveness probe of the kubelet. Its answer also names the leader, and the token of the term. */
@@ -234,29 +261,4 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   #count(name: string): void {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
-}
-
-function lockOf({ id, machine, scheduler, api, credentials, objects }: ElectionParts): Lock {
-  const { clock, link, random, defer } = machine;
-  const { platform, load } = podOf({
-    kind: credentials,
-    clock,
-    http: simulatedHttp({ api, link, scheduler, random, defer, writer: id }),
-    random,
-    accounts: api.accounts,
-    slowMs: () => link.slowCredentialsMs,
-    sleep: (ms) => new Promise((resolve) => scheduler.after(ms, () => defer(resolve))),
-  });
-  const client = new KubeClient(load, { platform });
-  const options: ObjectLockOptions = {
-    name: lockName,
-    client,
-    shareWatch: random.chance(0.3),
-    // Otherwise the client finds it in the kubeconfig or in the pod.
-    ...(random.chance(0.5) && { namespace }),
-    ...(random.chance(0.2) && { labels: lockLabels }),
-  };
-  const used = api.objects.filter((_, index) => objects.includes(index));
-  const [from, to] = used.map(({ kind }) => new locks[kind](options)) as [Lock, Lock | undefined];
-  return to ? new MigrationLock({ from, to }) : from;
 }

@@ -7,6 +7,7 @@ import { type Fault, harmlessKinds } from "./plan.ts";
 import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Server, Store } from "./server.ts";
+import type { PostgresServer } from "./stores/postgres-server.ts";
 
 /** What faults affect. */
 export interface World {
@@ -15,6 +16,8 @@ export interface World {
   /** The lock objects: one, or two in a migration. */
   readonly objects: readonly { readonly server: Server; readonly checker: LockChecker }[];
   readonly checker: Checker;
+  /** The server of a lock in PostgreSQL. */
+  readonly postgres: PostgresServer | undefined;
   readonly slots: readonly (CandidateProcess | undefined)[];
   note(text: string): void;
   restartIfDead(slot: number, identity: string): void;
@@ -151,6 +154,7 @@ export class Faults {
         });
         return true;
       case "delete":
+        if (this.#isStandbyAway()) return true;
         for (const { server, checker } of objects) {
           if (server.lock) checker.vanished(server.lock, this.#knowers(server.lock.uid));
           server.delete();
@@ -159,10 +163,14 @@ export class Faults {
       case "restore":
         this.#restoreAtEnd(until);
         return true;
+      case "standby-away":
+        this.#loseStandby(fault.amount, until);
+        return true;
       case "rotate-token":
         this.#world.rotateCredentials();
         return true;
       case "empty-by-hand":
+        if (this.#isStandbyAway()) return true;
         for (const { server, checker } of objects) {
           if (server.lock) checker.vanished(server.lock, undefined);
           server.emptyByHand();
@@ -233,12 +241,27 @@ export class Faults {
     return objects.filter((_, index) => index === (amount < 0.35 ? 0 : 1));
   }
 
+  /** Then the statement of a person waits as well, and has no effect. */
+  #isStandbyAway(): boolean {
+    return this.#world.postgres?.isStandbyAway ?? false;
+  }
+
+  /** The synchronous standby of PostgreSQL is away, and comes back or takes over. */
+  #loseStandby(amount: number, until: (end: () => void) => void): void {
+    const { postgres } = this.#world;
+    postgres?.standbyLeaves();
+    until(() => {
+      if (amount < 0.7) postgres?.failOver();
+      else postgres?.standbyReturns();
+    });
+  }
+
   #restoreAtEnd(until: (end: () => void) => void): void {
     const { store, objects, checker } = this.#world;
     const backup = store.backup();
     until(() => {
       // One restore in a history: after a second one, a process that was cut off may have nothing left to notice it by.
-      if (store.revision === backup.revision || this.#hasRestored) return;
+      if (store.revision === backup.revision || this.#hasRestored || this.#isStandbyAway()) return;
       this.#hasRestored = true;
       for (const [index, { server, checker: lockChecker }] of objects.entries()) {
         const isChanged = server.lock && server.lock.version !== backup.locks[index]?.version;

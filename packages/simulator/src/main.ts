@@ -14,23 +14,25 @@ import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 import { checks } from "./violation.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --supervised | --shards] [--coverage] [--bug NAME] [--all-bugs]
+const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --stores | --supervised | --shards] [--coverage] [--bug NAME] [--all-bugs]
 
 Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
 only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
 that was found, and exits with 1.
 
-Every fourth seed runs everything that ships (Election, the locks, the client) over simulated HTTP. The others run only the
-candidate, which is faster.
+Every fourth seed runs everything that ships: Election, and the locks and the client over simulated HTTP, or the lock on a
+simulated etcd or PostgreSQL. The others run only the candidate, which is faster.
 
   --seeds N    the number of histories (default 1000, or 10000 with a bug)
   --from S     the first seed (default 1); \`--from S --seeds 1\` replays one history
   --wide       run everything that ships in every seed
+  --stores     run everything that ships on etcd or PostgreSQL in every seed
   --narrow     run only the candidate in every seed
   --supervised every candidate runs a child under the machine of the supervisor, with a watchdog that may hang or die
   --shards     sets of shards and semaphores instead of elections: no two owners, increasing tokens, no shard unowned for longer
                than a lease, even distribution, no needless movement
-  --coverage   print the share of the lines of core, election and kube that the histories execute; implies --wide
+  --coverage   print the share of the lines of the shipped packages that the histories execute; implies --wide
+               without --stores
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
   --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds, and if each check is the only one
                that finds a bug in some history
@@ -47,6 +49,7 @@ const seedsPerMessage: Readonly<Record<Width, number>> = {
   mixed: 20,
   wide: 5,
   migrating: 5,
+  stores: 5,
   supervised: 25,
 };
 
@@ -117,7 +120,7 @@ async function runWorkers(url: URL, run: Run): Promise<Summary> {
 
 /** Prints the share of the lines of each package that the histories executed, and the files with the most other lines. */
 function reportCoverage(): void {
-  for (const name of ["core", "election", "kube"]) {
+  for (const name of ["core", "election", "kube", "etcd", "postgres"]) {
     const files = builtFiles(name).map(({ file, text }) => {
       const lines = linesOfCode(text);
       const executed = lines.filter((line) => executedLines.get(file)?.has(line)).length;
@@ -169,6 +172,7 @@ function options() {
         from: { type: "string" },
         wide: { type: "boolean", default: false },
         narrow: { type: "boolean", default: false },
+        stores: { type: "boolean", default: false },
         supervised: { type: "boolean", default: false },
         shards: { type: "boolean", default: false },
         coverage: { type: "boolean", default: false },
@@ -236,6 +240,7 @@ async function main(): Promise<number> {
     bug,
     wide,
     narrow,
+    stores,
     supervised,
     shards,
     coverage,
@@ -248,7 +253,8 @@ async function main(): Promise<number> {
   }
   const seedCount = wholeNumber(seeds, "--seeds", allBugs || bug ? 10_000 : 1_000, 1);
   const first = wholeNumber(from, "--from", 1, 0);
-  if (wide && narrow) fail("--wide and --narrow exclude each other");
+  if ([wide, narrow, stores].filter(Boolean).length > 1)
+    fail("--wide, --narrow and --stores exclude each other");
   const known = shards ? bugsInShards : supervised ? bugsInSupervisor : bugs;
   if (bug !== undefined && !Object.hasOwn(known, bug))
     fail(`--bug must be one of ${Object.keys(known).join(", ")}, but is ${bug}`);
@@ -258,7 +264,9 @@ async function main(): Promise<number> {
   if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
   const ofBug = bug === undefined ? "mixed" : widthOf(bug);
-  const width = wide || coverage ? "wide" : narrow ? "narrow" : supervised ? "supervised" : ofBug;
+  const everything = stores ? "stores" : "wide";
+  const width =
+    wide || stores || coverage ? everything : narrow ? "narrow" : supervised ? "supervised" : ofBug;
   const run = { from: first, seeds: seedCount, bug, width, coverage, shrinks: true, threads } as const;
   const summary = await runSeeds(run);
   report(summary, (performance.now() - startedMs) / 1_000, run);

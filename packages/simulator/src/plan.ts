@@ -2,6 +2,7 @@
 import type { LockKind } from "./http/objects.ts";
 import { type CredentialKind, credentialKinds } from "./http/pod.ts";
 import { Random } from "./random.ts";
+import { type StoreKind, storeKinds } from "./stores/store-kinds.ts";
 
 export const faultKinds = [
   "crash",
@@ -47,7 +48,8 @@ export const faultKinds = [
   "duplicate-identity",
 ] as const;
 
-type FaultKind = (typeof faultKinds)[number];
+/** "standby-away" is only drawn for a lock in PostgreSQL. */
+type FaultKind = (typeof faultKinds)[number] | "standby-away";
 
 /** These do not keep any other candidate from acquiring a free lock at once. */
 export const harmlessKinds: readonly FaultKind[] = [
@@ -73,6 +75,17 @@ interface PlannedTimings {
   readonly retryPeriod: string;
 }
 
+/**
+ * Some histories draw all their faults from one of these groups: a few bugs show only if several faults fit together, which
+ * happens in one of thousands of histories otherwise.
+ */
+const relatedKinds: readonly (readonly FaultKind[])[] = [
+  // Candidates that have seen only a part of what happened to the lock when it disappears.
+  ["delete", "delete", "empty-by-hand", "partition", "cut-answers", "watch-silent", "shutdown"],
+  // Answers that arrive late or never, while other candidates wait for the lease.
+  ["slow", "lose-answers", "cut-answers", "partition", "freeze", "server-down"],
+];
+
 export interface ProcessPlan {
   readonly kind: "tenure" | "client-go";
   readonly timings: PlannedTimings;
@@ -85,7 +98,7 @@ export interface ProcessPlan {
 
 /** The lock object of the election. During a migration it is the one that the election moves away from. */
 interface LockPlan {
-  readonly kind: LockKind;
+  readonly kind: LockKind | StoreKind;
   /** Rolling updates from this lock to a Lease. */
   readonly migration?: MigrationPlan | undefined;
 }
@@ -123,19 +136,20 @@ const timingChoices: readonly PlannedTimings[] = [
 
 /**
  * Which seeds run everything that ships: all, all and with a migration, none, or the fourth part of them. "supervised": none, but
- * every tenure candidate runs a child under a supervisor.
+ * every tenure candidate runs a child under a supervisor. "stores": all, and with a lock in etcd or PostgreSQL.
  */
-export type Width = "wide" | "migrating" | "narrow" | "mixed" | "supervised";
+export type Width = "wide" | "migrating" | "stores" | "narrow" | "mixed" | "supervised";
 
 function isWide(seed: number, width: Width): boolean {
-  return width === "mixed" ? seed % 4 === 0 : width === "wide" || width === "migrating";
+  return width === "mixed" ? seed % 4 === 0 : width !== "narrow" && width !== "supervised";
 }
 
 export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const random = new Random(seed);
   const shared = random.pick(timingChoices);
+  const related = random.chance(0.15) ? random.pick(relatedKinds) : undefined;
   // During a rolling update of the timings, candidates with different leases share one lock.
-  const isMixed = random.chance(0.3);
+  const isMixed = random.chance(related ? 0.7 : 0.3);
   const leaseMs = Number.parseInt(shared.leaseDuration, 10) * 1_000;
   const withClientGo = random.chance(0.25);
   const processes = Array.from({ length: random.integer(2, 5) }, (): ProcessPlan => {
@@ -156,7 +170,7 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const count = random.integer(2, 14);
   const calmAfterMs = random.between(4, 10) * leaseMs;
   // Whether a free lock is acquired at once can only be checked if nothing keeps the candidates from it.
-  const drawnFrom = random.chance(0.06) ? harmlessKinds : faultKinds;
+  const drawnFrom = related ?? (random.chance(0.06) ? harmlessKinds : faultKinds);
   const kinds = Array.from({ length: random.integer(1, 5) }, () => random.pick(drawnFrom));
   const faults = Array.from({ length: count }, (): Fault => {
     return {
@@ -178,12 +192,24 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   const failWhenDenied = random.chance(0.1);
   const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs, width) : undefined;
   if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
+  if (lock?.kind === "etcd" && random.chance(0.3))
+    faults.push({
+      kind: "rotate-token",
+      atMs: random.between(0, calmAfterMs),
+      forMs: 0,
+      target: 0,
+      amount: 0,
+    });
+  if (lock?.kind === "PostgreSQL" && random.chance(0.4))
+    faults.push(...drawStandbyFaults(random, calmAfterMs, leaseMs, processes.length));
   faults.sort((a, b) => a.atMs - b.atMs);
   const isSupervised = width === "supervised";
   return { seed, lock, isSupervised, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }
 
 function drawLock(random: Random, calmAfterMs: number, leaseMs: number, width: Width): LockPlan {
+  if (width === "stores" || (width !== "migrating" && random.chance(0.25)))
+    return { kind: random.pick(storeKinds) };
   if (random.chance(0.65) && width !== "migrating")
     return { kind: random.pick(["Lease", "Lease", "ConfigMap", "Endpoints"]) };
   const firstStage = random.pick([0, 1] as const);
@@ -209,4 +235,19 @@ function drawMigrationFaults(
     target: random.integer(0, processes - 1),
     amount: random.next(),
   }));
+}
+
+/**
+ * The standby is away, and then comes back or takes over. Meanwhile some candidate may be cut off from the primary: it does not
+ * see the commits that a failover undoes.
+ */
+function drawStandbyFaults(random: Random, calmAfterMs: number, leaseMs: number, processes: number): Fault[] {
+  const atMs = random.between(leaseMs / 2, calmAfterMs);
+  const forMs = random.between(leaseMs / 4, leaseMs * 2);
+  const faults: Fault[] = [{ kind: "standby-away", atMs, forMs, target: 0, amount: random.next() }];
+  if (random.chance(0.7)) {
+    const target = random.integer(0, processes - 1);
+    faults.push({ kind: "partition", atMs: atMs - 500, forMs: forMs + 500, target, amount: 0 });
+  }
+  return faults;
 }

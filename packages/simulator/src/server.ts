@@ -54,7 +54,11 @@ export class Store {
   /** Counts restores. */
   timeline = 0;
   uids = 0;
+  /** A write that changes nothing gets a new version all the same. An API server does not store such a write. */
+  isEveryWriteNew = false;
   readonly servers: Server[] = [];
+  /** The uid of the lock with this number. */
+  uidOf: (number: string, timeline: number) => string = (number) => number;
 
   backup(): Backup {
     return { locks: this.servers.map(({ lock }) => lock), revision: this.revision };
@@ -65,7 +69,8 @@ export class Store {
     this.timeline += 1;
     this.revision = revision;
     this.servers.forEach((server, index) => {
-      server.replace(locks[index]);
+      const lock = locks[index];
+      server.replace(lock && { ...lock, uid: this.uidOf(numberIn(lock.uid), this.timeline) });
     });
   }
 }
@@ -115,7 +120,7 @@ export class Server {
     // A write that changes nothing keeps its version, as on a real API server.
     const isSame =
       before && sameRecord(before.record, record) && areEqual(before.object.annotations, annotations);
-    if (isSame) return { kind: "found", view: before };
+    if (isSame && !this.store.isEveryWriteNew) return { kind: "found", view: before };
     // A candidate accepts a transfer: the record, and who wrote it when, stay as they are.
     if (before && sameRecord(before.record, record))
       return { kind: "found", view: this.#store({ ...before, object: { annotations } }) };
@@ -171,7 +176,7 @@ export class Server {
     annotations: Annotations,
   ): StoredLock {
     const stored = this.#store({
-      uid: before?.uid ?? String(this.store.uids),
+      uid: before?.uid ?? this.store.uidOf(String(this.store.uids), this.store.timeline),
       version: "",
       revision: 0n,
       record,
@@ -204,6 +209,11 @@ export class Server {
   #publish(change: Change): void {
     for (const watcher of [...this.#watchers]) watcher(change);
   }
+}
+
+/** The number of a lock, from its uid. */
+function numberIn(uid: string): string {
+  return uid.slice(uid.indexOf("-") + 1);
 }
 
 function areEqual(a: Annotations, b: Annotations): boolean {

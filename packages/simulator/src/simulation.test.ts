@@ -4,6 +4,7 @@ import { loadModules } from "./load-modules.ts";
 import { drawPlan, faultKinds, type Plan } from "./plan.ts";
 import { shrink } from "./shrink.ts";
 import { simulate } from "./simulation.ts";
+import { storeKinds } from "./stores/store-kinds.ts";
 import { simulateSeeds } from "./summary.ts";
 
 /** A busy machine may take its time. */
@@ -95,8 +96,43 @@ describe("simulate", () => {
     slowMs,
   );
 
+  it.each(storeKinds)("hands over on %s", async (kind) => {
+    const plan = drawPlan(1, "stores");
+    const stepDown = { kind: "step-down", atMs: 60_000, forMs: 1, target: 0, amount: 0 } as const;
+    const { violations, terms, log } = await simulate({
+      ...plan,
+      lock: { kind },
+      waitWhenAbsent: false,
+      // The first process leads, because it starts first.
+      processes: plan.processes.map((process, index) => ({ ...process, startMs: index * 10_000 })),
+      faults: [stepDown],
+      calmAfterMs: 100_000,
+    });
+    expect(violations).toEqual([]);
+    expect(terms.tenure).toBe(2);
+    expect(log.filter((line) => line.includes("held by p"))).toHaveLength(2);
+  });
+
+  it(
+    "finds no violation on the stores, and gives the same history for the same seed",
+    async () => {
+      const { violations, failures, terms } = await simulateSeeds(1, 12, { width: "stores" });
+      expect(failures).toEqual([]);
+      expect(violations).toBe(0);
+      expect(terms).toBeGreaterThan(12);
+      for (const seed of [3, 4]) {
+        const [first, second] = [
+          await simulate(drawPlan(seed, "stores")),
+          await simulate(drawPlan(seed, "stores")),
+        ];
+        expect(second.log).toEqual(first.log);
+      }
+    },
+    slowMs,
+  );
+
   it("has bugs to plant inside and outside of core", () => {
-    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(33);
-    expect(Object.values(bugs).filter(({ width }) => width).length).toBeGreaterThanOrEqual(8);
+    expect(Object.keys(bugs).length).toBeGreaterThanOrEqual(44);
+    expect(Object.values(bugs).filter(({ width }) => width).length).toBeGreaterThanOrEqual(23);
   });
 });

@@ -6,6 +6,7 @@ import { ElectionProcess } from "./election-process.ts";
 import { Faults, type World } from "./faults.ts";
 import { Accounts } from "./http/accounts.ts";
 import { HttpApi } from "./http/api.ts";
+import { kubeLock } from "./http/kube-lock.ts";
 import { ObjectApi } from "./http/object-api.ts";
 import type { LockKind } from "./http/objects.ts";
 import { Machine } from "./machine.ts";
@@ -16,6 +17,8 @@ import { Random } from "./random.ts";
 import { Rollout, type Stage } from "./rollout.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Server, Store, type StoredLock } from "./server.ts";
+import { SimulatedStore } from "./stores/simulated-store.ts";
+import { isStoreKind } from "./stores/store-kinds.ts";
 import { SupervisedProcess } from "./supervisor/supervised-process.ts";
 import { TenureProcess } from "./tenure-process.ts";
 import { type Trace, TracedChecker } from "./trace/trace.ts";
@@ -49,6 +52,7 @@ class Simulation implements World {
   readonly #faults = new Faults(this);
   readonly #log: string[] = [];
   readonly #api: HttpApi | undefined;
+  readonly #lockStore: SimulatedStore | undefined;
   readonly #trace: Trace | undefined;
   readonly #rollout: Rollout | undefined;
   readonly #stages = new Map<CandidateProcess, Stage>();
@@ -68,7 +72,10 @@ class Simulation implements World {
     this.objects = kinds.map(() => this.#newObject(now));
     const [only] = this.objects;
     if (only) trace?.attach(now, only.server);
-    if (plan.lock) {
+    if (plan.lock && isStoreKind(plan.lock.kind)) {
+      const { server } = this.objects[0] as World["objects"][number];
+      this.#lockStore = new SimulatedStore(plan.lock.kind, server, this.#random);
+    } else if (plan.lock) {
       const apis = this.objects.map(({ server }, index) => new ObjectApi(server, kinds[index] as LockKind));
       this.#api = new HttpApi(this.store, new Accounts(), apis);
     }
@@ -122,7 +129,7 @@ class Simulation implements World {
   /** The candidate of a tenure process awaits in few places after an action. Everything else awaits in many. */
   #settle(): () => Promise<void> {
     const hasClientGo = this.#plan.processes.some((process) => process.kind === "client-go");
-    return hasClientGo || this.#api ? nextTurn : fewPromises;
+    return hasClientGo || this.#plan.lock ? nextTurn : fewPromises;
   }
 
   #start(slot: number, identity: string): CandidateProcess {
@@ -134,9 +141,9 @@ class Simulation implements World {
     const stage = this.#rollout?.stageOf(slot) ?? 0;
     // A rolling update that begins a migration can also replace client-go by tenure.
     const process =
-      plan.kind === "client-go" && stage === 0
+      plan.kind === "client-go" && stage === 0 && !this.#lockStore
         ? this.#newClientGoProcess(id, identity, timings, machine, slot)
-        : this.#api
+        : this.#plan.lock
           ? this.#newElectionProcess(id, identity, machine, slot, stage)
           : this.#newTenureProcess(id, identity, timings, machine);
     this.slots[slot] = process;
@@ -157,15 +164,20 @@ class Simulation implements World {
     const { timings, credentials } = this.#plan.processes[slot] as ProcessPlan;
     const { waitWhenAbsent, failWhenDenied } = this.#plan;
     const objects = stage === 1 ? [0, 1] : [stage / 2];
+    const { scheduler } = this;
+    const newLock = () =>
+      this.#lockStore
+        ? this.#lockStore.newLock({ ...clientOf(machine), scheduler, writer: id })
+        : kubeLock({ id, machine, scheduler, api: this.#api as HttpApi, credentials, objects });
     return new ElectionProcess(
       { ...timings, identity, waitWhenAbsent, failWhenDenied },
       {
         id,
         machine,
-        scheduler: this.scheduler,
+        scheduler,
         checker: this.checker,
-        api: this.#api as HttpApi,
-        credentials,
+        newLock,
+        canUseThread: this.#lockStore === undefined,
         objects,
         onExit: () => this.scheduler.after(3_000, () => this.restartIfDead(slot, identity)),
       },
@@ -221,6 +233,11 @@ class Simulation implements World {
 
   rotateCredentials(): void {
     this.#api?.accounts.rotate();
+    this.#lockStore?.rotateCredentials();
+  }
+
+  get postgres(): World["postgres"] {
+    return this.#lockStore?.postgres;
   }
 
   processes(): CandidateProcess[] {
@@ -253,8 +270,13 @@ class Simulation implements World {
 
 /** The kinds of the lock objects, in the order of a migration. */
 function lockKindsOf({ lock }: Plan): LockKind[] {
-  if (!lock) return ["Lease"];
+  // A store other than Kubernetes has one lock, whatever it is called.
+  if (!lock || isStoreKind(lock.kind)) return ["Lease"];
   return lock.migration ? [lock.kind, "Lease"] : [lock.kind];
+}
+
+function clientOf({ link, random, clock, defer }: Machine) {
+  return { link, random, clock, defer };
 }
 
 /** Lets an answer pass from the link through the witness of the lock to the candidate. */

@@ -41,6 +41,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
  * @typedef {{ kind: "stall", fromMs: number, toMs: number }} Stall the register's process did not run, because the machine was busy
  *
  * @typedef {Invocation | Return | Run | Ended | Restore | Reset | Stall} Entry
+ * @typedef {import("../objects/history.mjs").ObjectEntry} ObjectEntry judged apart, see ../objects
  *
  * @typedef {object} Operation
  * @property {number} pid
@@ -83,7 +84,7 @@ export class HistoryFile {
     this.#file = openSync(path, "a");
   }
 
-  /** The entry survives a kill of this process at any later time. @param {Entry} entry */
+  /** The entry survives a kill of this process at any later time. @param {Entry | ObjectEntry} entry */
   append(entry) {
     // A line that a kill cut short must not swallow the next one.
     writeSync(this.#file, `\n${JSON.stringify(entry)}\n`);

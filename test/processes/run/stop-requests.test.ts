@@ -1,4 +1,4 @@
-/** Ways to stop the built command other than a signal to it: a closed terminal, npx. */
+/** Ways to stop the built command other than a signal to it: a closed terminal, npx. And a signal that stops nothing. */
 import { spawnSync } from "node:child_process";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -71,4 +71,22 @@ describe("npx", { timeout: 60_000 }, () => {
       expect(await holder(name)).toBe("");
     },
   );
+});
+
+describe("SIGUSR1", { timeout: 30_000 }, () => {
+  it.each([
+    ["elect", []],
+    ["sidecar", ["--status", "127.0.0.1:0"]],
+  ])("does not open Node's debugger in tenure %s", async (command, flags) => {
+    const name = `stop-${++count}`;
+    const replica = startTenure([command, ...flagsFor(name), ...flags, "--log-leader-every", "100ms"]);
+    await replica.hasPrinted("I am the leader");
+    replica.kill("SIGUSR1");
+    // Node opens it on the main thread, which has handled the signal before it logs again.
+    const before = replica.printed.length;
+    await expect.poll(() => replica.printed.length, { timeout: 15_000 }).toBeGreaterThan(before + 2);
+    replica.kill("SIGTERM");
+    expect(await replica.exit).toEqual({ code: 0, signal: null, survivors: [] });
+    expect(replica.stderrLines).toEqual([]);
+  });
 });

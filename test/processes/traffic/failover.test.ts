@@ -5,8 +5,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectForLocks, eventually, type LockTarget } from "../../conformance/locks-target.ts";
+import { figures, type Gap, gapAfter } from "./gap.ts";
 import { electionName, type Replica, rules, startReplica } from "./replicas.ts";
-import { type Observation, Witness } from "./witness.ts";
+import { Witness } from "./witness.ts";
 
 const [stepDown, crash, delay] = ["step-down", "crash", "delay"] as const;
 type Failover = typeof stepDown | typeof crash | typeof delay;
@@ -64,18 +65,10 @@ async function leaderInTraffic(): Promise<Replica> {
   return found() as Replica;
 }
 
-/** The time without a pod in traffic, and the time until the successor is in traffic. */
-function gapAfter(observations: readonly Observation[], sinceMs: number, successor: string) {
-  const arrival = observations.find(({ atMs, pods }) => atMs >= sinceMs && pods.includes(successor));
-  const empty = observations.find(({ atMs, pods }) => atMs >= sinceMs && pods.length === 0);
-  const arrivedMs = arrival?.atMs ?? Number.NaN;
-  return { gapMs: empty ? arrivedMs - empty.atMs : 0, takeoverMs: arrivedMs - sinceMs };
-}
-
 describe("twenty failovers", () => {
   it("never put more than one pod into traffic, by any gate", async () => {
     const { add, remove } = await startReplicas(3);
-    const gaps: { failover: Failover; gate: string; gapMs: number; takeoverMs: number }[] = [];
+    const gaps: GateGap[] = [];
     for (const failover of failovers) {
       const leader = await leaderInTraffic();
       replicas = replicas.filter((replica) => replica !== leader);
@@ -138,21 +131,22 @@ describe("a leader that steps down", () => {
   }, 60_000);
 });
 
-function print(
-  gaps: readonly { failover: Failover; gate: string; gapMs: number; takeoverMs: number }[],
-): void {
+interface GateGap extends Gap {
+  readonly failover: Failover;
+  readonly gate: string;
+}
+
+function print(gaps: readonly GateGap[]): void {
   const where = connection.target.isSandbox ? "the sandbox" : "a real API server";
   const lines = [`${failovers.length} failovers on ${where}, milliseconds p50 / max:`];
   for (const failover of [stepDown, crash, delay]) {
     for (const name of Object.keys(witness.gates)) {
       const some = gaps.filter((gap) => gap.failover === failover && gap.gate === name);
-      const figures = (pick: (gap: (typeof gaps)[number]) => number) => {
-        const sorted = some.map(pick).sort((a, b) => a - b);
-        return `${sorted[sorted.length >> 1]?.toFixed(0)} / ${sorted.at(-1)?.toFixed(0)}`;
-      };
+      const gap = figures(some.map(({ gapMs }) => gapMs));
+      const takeover = figures(some.map(({ takeoverMs }) => takeoverMs));
       lines.push(
-        `  ${failover.padEnd(9)} ${name.padEnd(10)} no pod in traffic for ${figures(({ gapMs }) => gapMs).padEnd(12)}` +
-          ` successor in traffic after ${figures(({ takeoverMs }) => takeoverMs)}`,
+        `  ${failover.padEnd(9)} ${name.padEnd(10)} no pod in traffic for ${gap.padEnd(12)}` +
+          ` successor in traffic after ${takeover}`,
       );
     }
   }

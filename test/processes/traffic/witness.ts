@@ -81,6 +81,11 @@ export class Witness {
     });
   }
 
+  /** Checks the conditions again. For changes that are seen elsewhere. */
+  wake(): void {
+    for (const check of [...this.#waiting]) check();
+  }
+
   /** Whether every gate names this pod and no other. */
   isOnlyPod(pod: string): boolean {
     return Object.values(this.gates).every((observations) => observations.at(-1)?.pods.join() === pod);
@@ -121,7 +126,7 @@ export class Witness {
             const revision = BigInt(object.metadata.resourceVersion);
             observations.push({ atMs: performance.now(), wallMs: Date.now(), revision, pods });
           }
-          for (const wake of [...this.#waiting]) wake();
+          this.wake();
         },
       });
       this.#ends.push(watching);

@@ -34,3 +34,9 @@ it("counts nothing if the gate works", async () => {
   expect(log).toEqual(["prepare", "renewed"]);
   expect(gate.name).toBe("label of pod a");
 });
+
+it("keeps the file of the gate, which the watchdog removes if tenure is killed", () => {
+  const { inner } = newGate();
+  const gate = countFailures({ ...inner, path: "/tmp/ready" }, "ready-file", () => {});
+  expect(gate.path).toBe("/tmp/ready");
+});

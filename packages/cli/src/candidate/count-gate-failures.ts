@@ -15,6 +15,8 @@ export function countFailures(gate: Gate, kind: string, onFailure: GateFailure):
   };
   return {
     name: gate.name,
+    // The watchdog removes this file if tenure is killed or frozen.
+    ...(gate.path !== undefined && { path: gate.path }),
     prepare: async () => gate.prepare?.(),
     takeOver: async (term) => gate.takeOver?.(term),
     open: (term) => counted("open", () => gate.open(term)),

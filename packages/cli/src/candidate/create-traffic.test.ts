@@ -128,7 +128,7 @@ describe("prepare", () => {
       return { metadata: { name: "me", labels: {} }, items: [] };
     });
     await clock.until(() => messages.length >= 3);
-    expect(messages[0]).toContain("connection refused");
+    expect(messages[0]).toContain("connection refused. Next attempt");
     expect(messages.map((text) => /Next attempt in \w+/.exec(text)?.[0])).toEqual(
       ["1s", "2s", "4s"].map((pause) => `Next attempt in ${pause}`),
     );

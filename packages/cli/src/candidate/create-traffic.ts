@@ -1,6 +1,15 @@
 /** Creates the gates and the status server that the flags describe. */
 import { readFile } from "node:fs/promises";
-import { Backoff, formatDuration, messageOf, oneOfProblem, type Problem, quote, sleep } from "@tenure/base";
+import {
+  Backoff,
+  formatDuration,
+  messageOf,
+  oneOfProblem,
+  type Problem,
+  quote,
+  sentence,
+  sleep,
+} from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
   PrometheusMetrics,
@@ -158,7 +167,8 @@ async function prepareWhenPossible(
       signal.throwIfAborted();
       if (!isTransient(error)) throw error;
       const pauseMs = pauses.next();
-      onError(new Error(`${messageOf(error)} Next attempt in ${formatDuration(pauseMs)}.`, { cause: error }));
+      const message = `${sentence(messageOf(error))} Next attempt in ${formatDuration(pauseMs)}.`;
+      onError(new Error(message, { cause: error }));
       await sleep(platform.clock, pauseMs, signal);
       signal.throwIfAborted();
     }

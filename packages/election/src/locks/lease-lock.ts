@@ -18,7 +18,10 @@ export const leaseKind: ObjectKind = {
   },
 };
 
-/** Stores the record in a `coordination.k8s.io/v1` Lease, as Kubernetes itself does. New elections should use this lock. */
+/**
+ * Stores the record in a `coordination.k8s.io/v1` Lease, as Kubernetes itself does. New elections should use this lock.
+ * @example new LeaseLock({ namespace: "prod", name: "billing" })
+ */
 export class LeaseLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
     super(leaseKind, options);

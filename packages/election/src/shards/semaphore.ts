@@ -9,6 +9,7 @@ import { LeaseSetStore } from "./lease-set-store.ts";
 import { checkSetOptions, type SetOptions } from "./set-options.ts";
 import { SetRun } from "./set-run.ts";
 
+/** The options of a `Semaphore`. */
 export interface SemaphoreOptions extends SetOptions {
   /** How many replicas may work at the same time, from 1 to 4096. A replica holds at most one permit. */
   readonly permits: number;
@@ -17,7 +18,9 @@ export interface SemaphoreOptions extends SetOptions {
 /** Called for each permit that this replica gets. When it returns or throws, a replica that waits gets the permit. */
 export type PermitWork = (term: Term, permit: number) => unknown;
 
+/** The events of a `Semaphore`. They are emitted in the order in which things happen. */
 export interface SemaphoreEvents {
+  /** This process holds a permit, and its work starts. */
   "permit-started": { readonly permit: number; readonly term: Term };
   /** The work has stopped. */
   "permit-ended": { readonly permit: number; readonly term: Term; readonly reason: EndReason };
@@ -29,7 +32,14 @@ export interface SemaphoreEvents {
   error: { readonly error: Error; readonly failure?: Failure };
 }
 
+/**
+ * Lets at most `permits` replicas work at the same time.
+ * @example
+ * const semaphore = new Semaphore({ name: "crawler", permits: 2 });
+ * await semaphore.run((term) => crawl(term.signal));
+ */
 export class Semaphore {
+  /** The identity of this replica. */
   readonly identity: string;
   readonly #run: SetRun;
   readonly #events = new Emitter<SemaphoreEvents>((error) => warn(asError(error)));

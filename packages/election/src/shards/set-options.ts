@@ -23,18 +23,19 @@ import { environment } from "../platform.ts";
 import type { SetKind } from "./lease-set-store.ts";
 import type { SetStore } from "./set-store.ts";
 
+/** The options that `Shards` and `Semaphore` have in common. */
 export interface SetOptions extends TimingOptions {
   /** The name of the set. All replicas that share the work use the same name. At most 50 characters. */
   readonly name: string;
-  /** @default $NAMESPACE, $POD_NAMESPACE, or the namespace of the kubeconfig's context or of the pod */
+  /** The namespace of the Leases. @default $NAMESPACE, $POD_NAMESPACE, or the namespace of the kubeconfig's context or of the pod */
   readonly namespace?: string;
   /** Every two live members must have different identities. @default $POD_NAME */
   readonly identity?: string;
   /** The path of a kubeconfig. @default $KUBECONFIG, the pod's service account, or ~/.kube/config */
   readonly kubeconfig?: string;
-  /** @default the kubeconfig's current context */
+  /** The context of the kubeconfig. @default the kubeconfig's current context */
   readonly context?: string;
-  /** @default one for the member lease and one for everything else, so that no other request delays a renewal */
+  /** The client for all requests. @default one for the member lease and one for everything else, so that no other request delays a renewal */
   readonly client?: KubeClient;
   /**
    * Wait one leaseDuration before a new set is used. Without this, a member that starts right after somebody deleted all Leases of
@@ -52,7 +53,7 @@ export interface SetOptions extends TimingOptions {
   readonly stopTimeout?: string | false;
   /** How long a shard or permit rests after its work has ended by itself. @default retryPeriod */
   readonly cooldown?: string;
-  /** @default the machine's clock */
+  /** Time, for tests. @default the machine's clock */
   readonly clock?: Clock;
   /** A number in [0, 1). @default Math.random */
   readonly random?: () => number;

@@ -2,10 +2,11 @@
  * Runs the work of one member: a function for each shard or permit that it owns. G1, as far as a library can guarantee it: the
  * work is told to stop in time, `term.isValid()` asks the clock, and work that still runs at the hard deadline ends with the process.
  */
-import { asError, type Clock, isAbortOf, onAbort, systemClock, systemRandom, warn } from "@tenure/base";
+import { asError, type Clock, onAbort, systemClock, systemRandom, warn } from "@tenure/base";
 import type { Config, EndReason, Failure, SetConfig, SetState } from "@tenure/core";
 import { ElectionError, overrunMessage } from "../errors.ts";
 import { endProcess } from "../platform.ts";
+import { serveTerm } from "../serve-term.ts";
 import { Term } from "../term.ts";
 import { type MemberNotice, SetMember } from "./set-member.ts";
 import type { SetOptions } from "./set-options.ts";
@@ -29,6 +30,8 @@ export interface SetRunParts {
 
 interface Served {
   readonly index: number;
+  /** The token of the term as the number that the state machine knows. */
+  readonly revision: bigint;
   readonly term: Term;
   isWorking: boolean;
   /** False once another member may be working. */
@@ -169,7 +172,7 @@ export class SetRun {
     if (!run || !member) return;
     const validUntil = () => (served.isAllowed ? member.validUntil() : undefined);
     const term = new Term(this.#parts.lease.identity, token, this.#clock, validUntil);
-    const served: Served = { index, term, isWorking: true, isAllowed: true };
+    const served: Served = { index, revision: token, term, isWorking: true, isAllowed: true };
     this.#served.set(index, served);
     this.#parts.onStarted(index, count, term);
     void this.#runWork(run, member, served, count);
@@ -177,19 +180,15 @@ export class SetRun {
 
   async #runWork(run: Run, member: SetMember, served: Served, count: number): Promise<void> {
     const { index, term } = served;
-    // The remaining notices of this step come before the work starts.
-    await undefined;
-    try {
-      // The process may have been frozen since the shard was assigned.
-      if (!term.signal.aborted && term.isValid()) await run.work(index, count, term);
-    } catch (error) {
-      if (!isAbortOf(term.signal, error) && !this.#parts.onError(asError(error))) warn(asError(error));
-    } finally {
-      term.close();
-      served.isWorking = false;
-      if (!term.signal.aborted) term.abort("work-ended");
-      member.workStopped(index, term.token);
-    }
+    await serveTerm(term, (of) => run.work(index, count, of), {
+      onError: (error) => {
+        if (!this.#parts.onError(asError(error))) warn(asError(error));
+      },
+      // Tasks of the term still run: they may take their time, but not for ever.
+      onTasksLeft: () => member.stepDown(index),
+    });
+    served.isWorking = false;
+    member.workStopped(index, served.revision);
   }
 
   #end(index: number, reason: EndReason): void {

@@ -2,6 +2,7 @@
 import type { Failure, LeaderRecord, LeaseView, MapView, SetAnswer, SetEvent, ShardMap } from "@tenure/core";
 import type { Lock } from "../lock.ts";
 
+/** What the watch of a set calls. */
 export interface SetObserver {
   /** An object of the set changed. Changes are reported in order. */
   changed(
@@ -25,8 +26,12 @@ export interface SetStore {
   memberLease(identity: string): { readonly name: string; readonly lock: Lock };
   /** All objects of the set at one revision, none older than the call. */
   list(signal: AbortSignal, timeoutMs: number): Promise<SetAnswer>;
+  /** Writes the map over `over`, or creates it if `over` is undefined. A map that exists may be answered instead. */
   write(map: ShardMap, over: MapView | undefined, signal: AbortSignal, timeoutMs: number): Promise<SetAnswer>;
+  /** Writes the record over the lease of another member. */
   fence(record: LeaderRecord, over: LeaseView, signal: AbortSignal, timeoutMs: number): Promise<SetAnswer>;
+  /** Deletes a lease. */
   remove(over: LeaseView, signal: AbortSignal, timeoutMs: number): Promise<SetAnswer>;
+  /** Reports changes until the signal aborts, and reconnects by itself. */
   watch(observer: SetObserver, signal: AbortSignal): void;
 }

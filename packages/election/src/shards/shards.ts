@@ -14,6 +14,7 @@ import { checkSetOptions, type SetOptions } from "./set-options.ts";
 import { SetRun } from "./set-run.ts";
 import { Shard } from "./shard.ts";
 
+/** The options of `Shards`. */
 export interface ShardsOptions extends SetOptions {
   /**
    * Into how many shards the work is divided, from 1 to 4096. Several times the number of replicas makes the shares even. A different
@@ -27,7 +28,9 @@ export interface ShardsOptions extends SetOptions {
 /** Called once for each term of each shard that this replica owns. The term ends when it returns or throws. */
 export type ShardWork = (shard: Shard, term: Term) => unknown;
 
+/** The events of `Shards`. They are emitted in the order in which things happen. */
 export interface ShardsEvents {
+  /** This process owns the shard, and its work starts. */
   "shard-started": { readonly shard: Shard; readonly term: Term };
   /** The work has stopped. */
   "shard-ended": { readonly shard: Shard; readonly term: Term; readonly reason: EndReason };
@@ -43,17 +46,30 @@ export interface ShardsEvents {
 
 /** A member, and the shards that it owns. */
 export interface ShardMember {
+  /** The identity of the member. */
   readonly identity: string;
+  /** The numbers of its shards, in ascending order. */
   readonly shards: readonly number[];
 }
 
 /** A shard, and the identity of its owner as far as this member knows. */
 export interface OwnedShard {
+  /** The shard. */
   readonly shard: Shard;
+  /** The identity of its owner; undefined if nobody owns it, or if that is not known. */
   readonly owner: string | undefined;
 }
 
+/**
+ * Divides work among replicas: each shard is worked on by exactly one of them.
+ * @example
+ * const shards = new Shards({ name: "billing", count: 16 });
+ * await shards.run(async (shard, term) => {
+ *   while (!term.signal.aborted) await bill(shard, term);
+ * });
+ */
 export class Shards {
+  /** The identity of this member. */
   readonly identity: string;
   readonly #run: SetRun;
   readonly #count: number;

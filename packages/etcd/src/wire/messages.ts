@@ -161,6 +161,9 @@ export interface Procedure<Request, Response> {
   readonly path: string;
   encode(request: Request): Buffer;
   decode(bytes: Uint8Array): Response;
+  /** The other side, for a simulated member. */
+  decodeRequest(bytes: Uint8Array): Request;
+  encodeResponse(response: Response): Buffer;
 }
 
 function procedure<Request extends object, Response>(
@@ -172,6 +175,8 @@ function procedure<Request extends object, Response>(
     path,
     encode: (values) => encode(request, values as Record<string, unknown>),
     decode: (bytes) => decode(response, bytes) as Response,
+    decodeRequest: (bytes) => decode(request, bytes) as Request,
+    encodeResponse: (values) => encode(response, values as Record<string, unknown>),
   };
 }
 
@@ -185,6 +190,12 @@ export const watch = procedure<WatchRequest, WatchResponse>(
   "/etcdserverpb.Watch/Watch",
   watchRequest,
   watchResponse,
+);
+/** Tells the version of a member. */
+export const memberStatus = procedure<object, { readonly version: string }>(
+  "/etcdserverpb.Maintenance/Status",
+  {},
+  { version: { id: 2, type: "string" } },
 );
 export const authenticate = procedure<{ name: string; password: string }, { readonly token: string }>(
   "/etcdserverpb.Auth/Authenticate",

@@ -18,6 +18,7 @@ import {
 } from "@tenure/etcd/internal";
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { ApiError } from "../objects/status.ts";
+import { checkVersions } from "./etcd-version.ts";
 import { EtcdWatch } from "./etcd-watch.ts";
 import { Limiter } from "./limiter.ts";
 import { MemoryIndex, type Plan, planCommit, type StoreContent } from "./memory-index.ts";
@@ -50,10 +51,11 @@ const progressMs = 20;
 /** More conflicts in a row than this are not caused by other writers. */
 const mostConflicts = 100;
 
-/** Reads everything, and follows the changes. Rejects if etcd cannot be reached. */
+/** Reads everything, and follows the changes. Rejects if etcd cannot be reached, or is too old. */
 export async function openEtcdStore(options: EtcdStoreOptions, parts: Parts): Promise<Store> {
   const connection = new Connection({ ...options }, parts.clock);
   try {
+    await checkVersions(options.endpoints, parts.clock, { ...options });
     const content = await readAll(connection, new AbortController().signal);
     return new EtcdStore(connection, new Connection({ ...options }, parts.clock), content, parts);
   } catch (error) {

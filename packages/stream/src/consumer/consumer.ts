@@ -14,6 +14,7 @@ import {
   type Clock,
   Emitter,
   onAbort,
+  sentence,
   systemClock,
   systemRandom,
   warn,
@@ -36,7 +37,7 @@ import { drainAndClose } from "./drain-and-close.ts";
 import { CurrentContext } from "./handler-context.ts";
 import { HealthWatch } from "./health-watch.ts";
 import type { GrpcClient } from "./server-stream.ts";
-import { reportsTooManyPings, sentence, streamBroken } from "./stream-broken.ts";
+import { reportsTooManyPings, streamBroken } from "./stream-broken.ts";
 import { type StreamEnd, StreamReader } from "./stream-reader.ts";
 
 /** The consumer is unhealthy when a message has failed this many times in a row. */

@@ -1,4 +1,5 @@
 /** Interprets the end of a stream. */
+import { sentence } from "@tenure/base";
 import { StreamError } from "../errors.ts";
 
 interface GrpcFailure {
@@ -19,11 +20,6 @@ export function streamBroken(error: Error | undefined, maxMessageBytes: number):
     return new StreamError("MessageTooLarge", message, facts);
   }
   return new StreamError("StreamBroken", sentence(`The stream broke: ${error.message}`), facts);
-}
-
-/** The text with a full stop, so that another sentence can follow. */
-export function sentence(text: string): string {
-  return /[.!?…]$/.test(text.trimEnd()) ? text.trimEnd() : `${text.trimEnd()}.`;
 }
 
 /** The size of a message that grpc-js refused to receive. A server that refuses to send one says "Sent" instead. */

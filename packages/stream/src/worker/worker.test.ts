@@ -67,6 +67,14 @@ describe("runWorker", () => {
     expect(process.sent).toEqual([]);
   });
 
+  it("logs why the stream broke and when it tries again, as two sentences", async () => {
+    const { service, process } = setUp();
+    await settle();
+    service.stream.finish(14, "Connection dropped");
+    await settle();
+    expect(process.written.join("\n")).toMatch(/Connection dropped\. Next attempt in \d+ ms\.$/m);
+  });
+
   it("finishes messages in flight on SIGTERM and exits with 0", async () => {
     const { service, jobs, process, run } = setUp();
     await settle();

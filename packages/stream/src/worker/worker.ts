@@ -3,10 +3,9 @@
  * ends the stream and exits with 0. It exits with 1 if the consumer stopped because of a failure, or if messages were still in
  * flight at the end of the drain time. A second signal ends it at once.
  */
-import { messageOf, onAbort, shutdownOn } from "@tenure/base";
+import { messageOf, onAbort, sentence, shutdownOn } from "@tenure/base";
 import type { StreamConsumer } from "../consumer/consumer.ts";
 import type { GrpcClient } from "../consumer/server-stream.ts";
-import { sentence } from "../consumer/stream-broken.ts";
 import type { ShutdownReport } from "../events.ts";
 import { type HealthServer, startHealthServer } from "../health/server.ts";
 import { systemProcess, type WorkerProcess } from "../platform.ts";

@@ -90,13 +90,10 @@ async function openStore(flags: SandboxFlags, platform: Platform): Promise<Store
     return await openEtcdStore(await etcdAccess(place as Extract<typeof place, { store: "etcd" }>, platform));
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(
-      "Failed",
-      `Cannot open the store ${maskLock(store)}: ${messageOf(error)}. Check that etcd runs`,
-      {
-        cause: error,
-      },
-    );
+    const fix = error instanceof SandboxError ? "" : ". Check that etcd runs";
+    throw new CliError("Failed", `Cannot open the store ${maskLock(store)}: ${messageOf(error)}${fix}`, {
+      cause: error,
+    });
   }
 }
 

@@ -26,18 +26,44 @@ const polite = `
   echo up $(date +%s%N) >&9
   wait`;
 
-export const trees = { stubborn: ["sh", "-c", stubborn], polite: ["sh", "-c", polite] };
+/** Runs on every replica, and reports when its term begins. It takes 200 ms to stop, as the one above. */
+const warm = `
+  const { openSync, writeSync } = require("node:fs");
+  const pipe = openSync(process.env.TRIAL_PIPE, "w");
+  const report = (word) =>
+    writeSync(pipe, word + " " + Math.round((performance.timeOrigin + performance.now()) * 1_000) + "000\\n");
+  const stop = (then) => {
+    report("told");
+    setTimeout(() => {
+      report("gone");
+      then();
+    }, 200);
+  };
+  process.on("message", ({ tenure }) => {
+    if (tenure === "begin") report("begun");
+    else stop(() => process.send("stopped"));
+  });
+  process.on("SIGTERM", () => stop(() => process.exit(0)));
+  report("up");`;
+
+export const trees = {
+  stubborn: ["sh", "-c", stubborn],
+  polite: ["sh", "-c", polite],
+  warm: [process.execPath, "-e", warm],
+};
 
 /** How long to wait for an event. */
 const withinMs = 20_000;
 
-const reader = new Worker(new URL("./trial-tree-reader.mjs", import.meta.url), { trackUnmanagedFds: false });
+const reader = new Worker(new URL("./tree-reader.mjs", import.meta.url), { trackUnmanagedFds: false });
 reader.unref();
 /** @type {Map<number, Tree>} */
 const all = new Map();
 let count = 0;
 
 reader.on("message", (message) => all.get(message.id)?.onMessage(message));
+
+/** @typedef {"open" | "up" | "begun" | "told" | "gone" | "end"} TreeEvent */
 
 /** The reading end of the pipe. */
 export class Tree {
@@ -71,9 +97,9 @@ export class Tree {
   }
 
   /**
-   * Waits for an event. "up": the whole tree runs. "told": the polite child got SIGTERM. "gone": it is about to exit. "end":
-   * the last process of the tree has exited.
-   * @param {"open" | "up" | "told" | "gone" | "end"} event
+   * Waits for an event. "up": the whole tree runs. "begun": the warm child knows that its term began. "told": the child was
+   * asked to stop. "gone": its work has stopped. "end": the last process of the tree has exited.
+   * @param {TreeEvent} event
    * @returns {Promise<number>} the time of the event, in milliseconds since 1970
    */
   async timeOf(event) {
@@ -90,6 +116,11 @@ export class Tree {
       this.#waiting.add(look);
       look();
     });
+  }
+
+  /** @param {TreeEvent} event */
+  has(event) {
+    return this.#times.has(event);
   }
 
   close() {

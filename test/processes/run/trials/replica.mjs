@@ -5,9 +5,9 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { isAlive, marked, markVariable, watchdogsOf } from "./survivors.mjs";
+import { isAlive, marked, markVariable, watchdogsOf } from "../survivors.mjs";
 
-const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../../packages/cli/bin/tenure.mjs", import.meta.url));
 
 /** @type {Set<TrialReplica>} */
 export const replicas = new Set();
@@ -21,11 +21,19 @@ export class TrialReplica {
   #stderr = "";
 
   /**
-   * @param {{ kubeconfig: string, name: string, id: string, pipe: string, child: string[], flags: string[] }} setup
+   * @param {object} setup
+   * @param {string} setup.kubeconfig
+   * @param {string} setup.name
+   * @param {string} setup.id
+   * @param {string} setup.pipe
+   * @param {string[]} setup.child
+   * @param {string[]} setup.flags
+   * @param {string[]} [setup.before] the words before the command
    */
-  constructor({ kubeconfig, name, id, pipe, child, flags }) {
+  constructor({ kubeconfig, name, id, pipe, child, flags, before = [] }) {
     const election = ["--kubeconfig", kubeconfig, "--lease-lock-name", name, "--id", id];
-    this.process = spawn(process.execPath, [command, "run", ...election, ...flags, "--", ...child], {
+    const words = [...before, process.execPath, command, "run", ...election, ...flags, "--", ...child];
+    this.process = spawn(/** @type {string} */ (words[0]), words.slice(1), {
       stdio: ["ignore", "ignore", "pipe"],
       env: { PATH: process.env.PATH, HOME: "/nonexistent", TRIAL_PIPE: pipe, [markVariable]: this.#mark },
     });
@@ -82,10 +90,14 @@ export class TrialReplica {
     this.process.kill(signal);
   }
 
-  /** The pids of its descendants, found by their environment, and of its watchdog. */
+  /** The pids of its descendants, found by their environment. */
+  descendants() {
+    return marked(this.#mark).filter((pid) => pid !== this.pid);
+  }
+
+  /** The pids of its descendants and of its watchdog. */
   survivors() {
-    const own = marked(this.#mark).filter((pid) => pid !== this.pid);
-    return [...new Set([...own, ...watchdogsOf(this.pid)])].filter(isAlive);
+    return [...new Set([...this.descendants(), ...watchdogsOf(this.pid)])].filter(isAlive);
   }
 
   /** Kills it and all its descendants, whatever state it is in. */
