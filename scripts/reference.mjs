@@ -52,7 +52,10 @@ export const variables = {
 };
 
 /** Variables that `tenure run` sets for the child. */
-export const childVariables = ["TENURE_IDENTITY", "TENURE_ELECTION", "TENURE_TOKEN", "TENURE_DEADLINE_FILE"];
+export const childVariables = [
+  ...["TENURE_IDENTITY", "TENURE_ELECTION", "TENURE_TOKEN", "TENURE_DEADLINE_FILE"],
+  ...["TENURE_SHARD", "TENURE_SHARD_COUNT", "TENURE_SHARD_RANGE", "TENURE_SHARD_SELECTOR", "TENURE_PERMIT"],
+];
 
 /** @param {Option} option */
 const nameOf = ({ long, short }) => (long ?? short ?? "").replace(/^-+/, "");

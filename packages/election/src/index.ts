@@ -20,5 +20,17 @@ export { MigrationLock, type MigrationLockOptions } from "./locks/migration-lock
 export type { ObjectLockOptions } from "./locks/object-lock.ts";
 export type { ElectionMetrics } from "./metrics.ts";
 export type { ElectionOptions, RunOptions, StepDownOptions, TermsOptions, Work } from "./options.ts";
+export { Semaphore, type SemaphoreEvents, type SemaphoreOptions } from "./shards/semaphore.ts";
+export type { SetOptions } from "./shards/set-options.ts";
+export type { SetObserver, SetStore } from "./shards/set-store.ts";
+export type { Shard } from "./shards/shard.ts";
+export {
+  type OwnedShard,
+  type ShardMember,
+  Shards,
+  type ShardsEvents,
+  type ShardsOptions,
+  type ShardWork,
+} from "./shards/shards.ts";
 export type { TaskRefusal, TaskResult } from "./task.ts";
 export { type Task, Term } from "./term.ts";

@@ -3,7 +3,8 @@ import type { KubeObject, ObjectKind } from "./object-kind.ts";
 import { ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
 import { readRecord } from "./record-fields.ts";
 
-const lease: ObjectKind = {
+/** How the record is stored in a Lease. */
+export const leaseKind: ObjectKind = {
   kind: "Lease",
   apiVersion: "coordination.k8s.io/v1",
   root: "/apis/coordination.k8s.io/v1",
@@ -23,6 +24,6 @@ const lease: ObjectKind = {
  */
 export class LeaseLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
-    super(lease, options);
+    super(leaseKind, options);
   }
 }

@@ -40,7 +40,7 @@ export interface ObjectLockOptions {
 }
 
 /** The API server sends a bookmark about every minute, so a stream that is silent for this long is dead. */
-const silentWatchMs = 150_000;
+export const silentWatchMs = 150_000;
 
 export class ObjectLock implements Lock {
   readonly #kind: ObjectKind;
@@ -235,7 +235,7 @@ export class ObjectLock implements Lock {
  * The candidate aborts a request at its own limit, but first handles an answer that arrived while the process was frozen.
  * The client does not promise that, so its limit is a backstop that comes well after the candidate's.
  */
-function clientTimeoutMs(timeoutMs: number | undefined): number | undefined {
+export function clientTimeoutMs(timeoutMs: number | undefined): number | undefined {
   return timeoutMs === undefined ? undefined : Math.max(timeoutMs + 1_000, 10_000);
 }
 
@@ -278,7 +278,7 @@ function check(kind: string, options: ObjectLockOptions): void {
 }
 
 /** Kubernetes calls the resourceVersion opaque but keeps it ordered (by contract since 1.35). The fencing tokens depend on that. */
-function revisionOf(object: KubeObject): bigint {
+export function revisionOf(object: KubeObject): bigint {
   const version = object.metadata?.resourceVersion;
   if (typeof version === "string" && /^\d+$/.test(version)) return BigInt(version);
   throw new UnreadableRecord(
