@@ -102,24 +102,4 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
     about: "a member with too many shards keeps them",
     edits: [{ file: "core/shards/plan.js", find: "if (excess <= 0)", replace: "if (excess <= 1_000)" }],
   },
-  "shards-move-in-vain": {
-    about: "the larger shares go to the members with the fewest shards",
-    edits: [
-      {
-        file: "core/shards/plan.js",
-        find: "b.shards.length - a.shards.length ||",
-        replace: "a.shards.length - b.shards.length ||",
-      },
-    ],
-  },
-  "shards-late-answer-is-a-rollback": {
-    about: "a list that was answered late is taken for a store that went back in time",
-    edits: [
-      {
-        file: "core/shards/step.js",
-        find: "observeList(ctx, answer.view, request.revision)",
-        replace: "observeList(ctx, answer.view, state.revision)",
-      },
-    ],
-  },
 };
