@@ -69,6 +69,13 @@ const samples: [string, string, boolean, Body, Body][] = [
   ],
   [
     "apps/v1",
+    "deployments",
+    true,
+    { spec: { selector, template, strategy: { rollingUpdate: { maxUnavailable: 0 } } } },
+    { spec: { strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: "25%" } } } },
+  ],
+  [
+    "apps/v1",
     "daemonsets",
     true,
     { spec: { selector, template } },

@@ -26,6 +26,7 @@ const layers = [
   "status",
   "stream",
   "sandbox",
+  "cluster",
   "cli",
   "testkit",
   "simulator",

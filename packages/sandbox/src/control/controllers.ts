@@ -3,7 +3,7 @@
  * of deleted owners, create the "default" ServiceAccount of each namespace, and expire events. They run asynchronously,
  * as in Kubernetes, so clients see their effects a moment later.
  *
- * There is no Deployment controller, scheduler or node.
+ * The controllers of workloads and the scheduler are in the package cluster.
  */
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";

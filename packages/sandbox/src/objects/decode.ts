@@ -62,7 +62,9 @@ function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Pl
       continue;
     }
     const decoded = decodeValue(property, value[key], { ...place, path }, `${shortName(type)}.${path}`);
-    if (decoded === undefined || (isZero(decoded) && !property.pointer && !place.sparse)) continue;
+    // A number or text is a struct in Go, and Go never leaves out a struct: maxUnavailable: 0 is no missing maxUnavailable.
+    const keepsZero = property.pointer || place.sparse || resolve(property).oneOf;
+    if (decoded === undefined || (isZero(decoded) && !keepsZero)) continue;
     out[key] = decoded;
   }
   if (place.sparse) return out;

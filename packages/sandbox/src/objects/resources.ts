@@ -23,7 +23,17 @@ interface GroupVersionKind {
 /** A subresource other than status. */
 export interface Subresource {
   of: Kind;
-  name: "approval" | "binding" | "eviction" | "finalize" | "scale" | "token";
+  name:
+    | "approval"
+    | "attach"
+    | "binding"
+    | "eviction"
+    | "exec"
+    | "finalize"
+    | "log"
+    | "portforward"
+    | "scale"
+    | "token";
   /** The kind of the request body. */
   kind: GroupVersionKind;
   /** The name of that kind's type in gen/types.json. */
@@ -54,6 +64,7 @@ export const subresources: readonly Subresource[] = [
     type: namespace.type,
     verbs: ["update"],
   },
+  connection("attach", "PodAttachOptions"),
   {
     of: pod,
     name: "binding",
@@ -68,6 +79,9 @@ export const subresources: readonly Subresource[] = [
     type: "api.policy.v1.Eviction",
     verbs: ["create"],
   },
+  connection("exec", "PodExecOptions"),
+  { of: pod, name: "log", kind: { group: "", version: "v1", kind: "Pod" }, type: pod.type, verbs: ["get"] },
+  connection("portforward", "PodPortForwardOptions"),
   {
     of: certificateSigningRequest,
     name: "approval",
@@ -80,6 +94,12 @@ export const subresources: readonly Subresource[] = [
   { ...scale, of: replicationController },
   { ...scale, of: statefulSet },
 ];
+
+/** A stream between a client and a container. The options are in the query, so there is no body. */
+function connection(name: "attach" | "exec" | "portforward", kind: string): Subresource {
+  const options = { group: "", version: "v1", kind };
+  return { of: pod, name, kind: options, type: `api.core.v1.${kind}`, verbs: ["create", "get"] };
+}
 
 /** A resource that asks a question about access. The API answers it and stores nothing. */
 export interface ReviewKind extends GroupVersionKind {

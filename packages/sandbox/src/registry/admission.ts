@@ -4,12 +4,14 @@ import type { User } from "../access/user.ts";
 import { type Kind, keyOf, section } from "../objects/kind.ts";
 import { certificateSigningRequest } from "../objects/kinds/cluster.ts";
 import { namespace } from "../objects/kinds/namespace.ts";
+import { service } from "../objects/kinds/network.ts";
 import { pod } from "../objects/kinds/pod.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { ApiError, forbidden, notFound, qualified } from "../objects/status.ts";
 import type { Store } from "../store/store.ts";
 import type { KindContext } from "./context.ts";
 import { admitPod } from "./pod-admission.ts";
+import { admitService } from "./service-admission.ts";
 
 /** `old` is undefined on create. Returns the object with its defaults, or throws. */
 export function admit(
@@ -24,6 +26,7 @@ export function admit(
   const complete = kind.defaults?.(object, old) ?? object;
   if (kind === certificateSigningRequest) return withRequester(complete, old, user);
   if (!old && kind === pod) return admitPod(cluster, complete);
+  if (kind === service) return admitService(store, complete, object, old);
   checkRoleEscalation({ store, authorizer, user, kind }, complete, old);
   return complete;
 }

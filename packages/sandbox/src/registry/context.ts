@@ -8,6 +8,16 @@ import type { Kind } from "../objects/kind.ts";
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 
+/** Where the agent of a node is, and what to ask it. */
+export interface AgentTarget {
+  host: string;
+  port: number;
+  token: string;
+  path: string;
+  /** Whether the connection becomes a stream in both directions. */
+  isUpgrade: boolean;
+}
+
 export interface ApiRequest {
   method: string;
   path: string;
@@ -74,4 +84,6 @@ export type ApiResponse =
   | { type: "json"; code: number; json: string }
   | { type: "text"; code: number; text: string }
   | { type: "bytes"; code: number; contentType: string; bytes: Buffer }
-  | { type: "stream"; start(sink: Sink): void };
+  | { type: "stream"; start(sink: Sink): void }
+  /** The agent of a node answers. */
+  | { type: "forward"; target: AgentTarget };

@@ -5,6 +5,7 @@ import type { ApiResponse, KindContext } from "./context.ts";
 import { evict } from "./eviction.ts";
 import { finalize } from "./finalize.ts";
 import { get } from "./get.ts";
+import { connectAttach, connectExec, connectPorts, getLog } from "./node-agent.ts";
 import { patch } from "./patch.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token.ts";
@@ -14,9 +15,13 @@ type Handler = (context: KindContext) => Promise<ApiResponse>;
 
 const handlers: Record<Subresource["name"], Record<string, Handler>> = {
   approval: { get, update, patch },
+  attach: { create: connectAttach, get: connectAttach },
   binding: { create: bind },
   eviction: { create: evict },
+  exec: { create: connectExec, get: connectExec },
   finalize: { update: finalize },
+  log: { get: getLog },
+  portforward: { create: connectPorts, get: connectPorts },
   scale: { get: getScale, update: updateScale, patch: patchScale },
   token: { create: requestToken },
 };

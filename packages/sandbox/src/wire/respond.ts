@@ -7,7 +7,7 @@ import { warningHeaders } from "./warnings.ts";
 
 export async function sendResponse(
   response: ServerResponse,
-  answer: Exclude<ApiResponse, { type: "stream" }>,
+  answer: Exclude<ApiResponse, { type: "stream" | "forward" }>,
   context: Context,
 ): Promise<void> {
   if (answer.type === "text") {

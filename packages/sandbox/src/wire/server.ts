@@ -11,6 +11,7 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { sleep } from "@tenure/base";
 import type { KeyAndCertificate } from "../access/certificate.ts";
@@ -19,9 +20,10 @@ import type { RunningCluster } from "../control/cluster.ts";
 import type { FaultTarget } from "../control/fault.ts";
 import { noFaults } from "../control/fault-injector.ts";
 import { SandboxError } from "../errors.ts";
-import { ApiError } from "../objects/status.ts";
+import { ApiError, badRequest } from "../objects/status.ts";
 import type { ApiRequest, Context } from "../registry/context.ts";
 import { authorizeRequest } from "./authorize-request.ts";
+import { forwardRequest, forwardUpgrade, rejectUpgrade } from "./forward.ts";
 import { readLimited } from "./read-limited.ts";
 import { faultStatus, sendError, sendResponse } from "./respond.ts";
 import { route } from "./route.ts";
@@ -43,6 +45,8 @@ export class ApiServer {
   readonly #actions: AdminActions;
   readonly #options: ListenOptions;
   #http: HttpServer | undefined;
+  /** The HTTP server forgets a socket that was upgraded, but waits for it when it closes. */
+  readonly #upgraded = new Set<Duplex>();
 
   constructor(cluster: RunningCluster, actions: AdminActions, options: ListenOptions) {
     this.#cluster = cluster;
@@ -72,6 +76,7 @@ export class ApiServer {
         )
       : createServer(handle);
     http.keepAliveTimeout = keepAliveMs;
+    http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
     await new Promise<void>((resolve, reject) => {
       http.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
       http.listen(port, host, resolve);
@@ -87,6 +92,7 @@ export class ApiServer {
     this.#http = undefined;
     const closed = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeAllConnections();
+    for (const socket of this.#upgraded) socket.destroy();
     await closed;
   }
 
@@ -109,12 +115,41 @@ export class ApiServer {
       const result = await route(this.#actions, context).catch((error: unknown) => error as Error);
       if (loseAnswer) return void response.destroy();
       if (result instanceof Error) throw result;
-      if (result.type === "stream") openStream(faults, target, response, result.start);
+      if (result.type === "forward") {
+        if (result.target.isUpgrade) throw badRequest("Upgrade request required");
+        await forwardRequest(result.target, response);
+      } else if (result.type === "stream") openStream(faults, target, response, result.start);
       else await sendResponse(response, result, context);
     } catch (error) {
-      sendError(response, error instanceof ApiError ? error : internalError(error), context);
+      sendError(response, toApiError(error), context);
     }
   }
+
+  /** A client wants a stream in both directions: a program in a container, or a connection to a port. */
+  async #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#upgraded.add(socket);
+    socket.on("error", () => {}).once("close", () => this.#upgraded.delete(socket));
+    try {
+      const { openNames } = this.#options;
+      const request = toRequest(incoming);
+      const context = authorizeRequest(this.#cluster, request, credentialsOf(incoming), openNames);
+      const result = await route(this.#actions, context);
+      if (result.type !== "forward" || !result.target.isUpgrade)
+        throw badRequest("this path does not support upgrades");
+      const protocol = incoming.headers.upgrade ?? "";
+      if (protocol.toLowerCase() !== "websocket")
+        throw badRequest(
+          `the protocol ${protocol} is not supported: use WebSocket, as kubectl 1.31 and later do`,
+        );
+      forwardUpgrade(result.target, incoming, socket, head);
+    } catch (error) {
+      rejectUpgrade(socket, toApiError(error));
+    }
+  }
+}
+
+function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : internalError(error);
 }
 
 function toRequest(incoming: IncomingMessage): ApiRequest {

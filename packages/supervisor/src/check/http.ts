@@ -1,7 +1,11 @@
 /** Passes if the status is from 200 to 399, as in the kubelet. Does not follow redirects and does not verify certificates. */
 import type { IncomingMessage } from "node:http";
 
-export async function checkHttp(url: string, signal: AbortSignal): Promise<void> {
+export async function checkHttp(
+  url: string,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
   // Loaded on demand: many supervisors have no HTTP check.
   const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const status = await new Promise<number>((resolve, reject) => {
@@ -11,7 +15,12 @@ export async function checkHttp(url: string, signal: AbortSignal): Promise<void>
       resolve(answer.statusCode ?? 0);
     };
     // The certificate is for the name of the service, but this request goes to the pod itself.
-    const options = { signal, agent: false, rejectUnauthorized: false, headers: { "user-agent": "tenure" } };
+    const options = {
+      signal,
+      agent: false,
+      rejectUnauthorized: false,
+      headers: { "user-agent": "tenure", ...headers },
+    };
     request(url, options, onAnswer).on("error", reject).end();
   });
   if (status < 200 || status > 399) throw new Error(`answered ${status}`);

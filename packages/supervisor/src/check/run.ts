@@ -12,7 +12,7 @@ export async function runCheck(check: Check, context: CheckContext, signal: Abor
     signal.throwIfAborted();
     switch (check.kind) {
       case "http":
-        return await checkHttp(check.url, signal);
+        return await checkHttp(check.url, signal, check.headers);
       case "tcp":
         return await checkTcp(check, signal);
       case "grpc":

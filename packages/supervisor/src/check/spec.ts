@@ -1,6 +1,11 @@
 /** A check of the child from outside. */
 export type Check =
-  | { readonly kind: "http"; readonly url: string }
+  | {
+      readonly kind: "http";
+      readonly url: string;
+      /** Sent with the request. @default none */
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "grpc"; readonly host: string; readonly port: number; readonly service: string }
   | { readonly kind: "exec"; readonly argv: readonly string[] };

@@ -27,6 +27,8 @@ interface ChildLifecycleOptions {
   readonly clock: Clock;
   readonly stopSignal: NodeJS.Signals;
   readonly killMode: KillMode;
+  /** The process that signals go to, if it is not the child itself. @default the child */
+  readonly signalTarget?: (() => number | undefined) | undefined;
   readonly onStopping: (timeoutMs: number) => void;
   readonly onExit: (exit: ChildExit) => void;
   readonly onKill: (pids: readonly number[]) => void;
@@ -89,7 +91,9 @@ export class ChildLifecycle {
 
   /** Sends a signal to the child, or to its process group if the kill mode says so. */
   signal(signal: NodeJS.Signals): void {
-    if (!this.#exit) sendSignal(this.#options.killMode === "process" ? this.pid : -this.pid, signal);
+    const { killMode, signalTarget } = this.#options;
+    const target = signalTarget?.() ?? this.pid;
+    if (!this.#exit) sendSignal(killMode === "process" ? target : -this.pid, signal);
   }
 
   #ask(): void {

@@ -30,6 +30,8 @@ export interface ManagerOptions {
   readonly clock: Clock;
   readonly channels: Channels;
   readonly logPrefix: string | undefined;
+  /** Where the child reads from: the input of the supervisor, nothing, or a pipe. @default "inherit" */
+  readonly stdin?: "inherit" | "ignore" | "input";
   /** Undefined: the child inherits the stream of the supervisor. */
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
@@ -42,6 +44,8 @@ export interface ManagerOptions {
   readonly stopSignal?: NodeJS.Signals;
   /** @default "process" */
   readonly killMode?: KillMode;
+  /** The process that signals go to, if it is not the child itself. @param pid the child @default the child */
+  readonly signalTarget?: ((pid: number) => number | undefined) | undefined;
   readonly onEvent: (event: ManagerEvent) => void;
   readonly onError: (error: Error) => void;
 }
@@ -137,7 +141,15 @@ export class ProcessManager {
   }
 
   #manage(childProcess: ChildProcess, pid: number): ChildLifecycle {
-    const { tree, clock, stopSignal = "SIGTERM", killMode = "process", onEvent, onError } = this.#options;
+    const {
+      tree,
+      clock,
+      stopSignal = "SIGTERM",
+      killMode = "process",
+      signalTarget,
+      onEvent,
+      onError,
+    } = this.#options;
     tree.addGroup(pid);
     void tree.confine(pid);
     const child = new ChildLifecycle({
@@ -147,6 +159,7 @@ export class ProcessManager {
       clock,
       stopSignal,
       killMode,
+      signalTarget: signalTarget && (() => signalTarget(pid)),
       onStopping: (timeoutMs) => onEvent({ type: "stopping", pid, timeoutMs }),
       onExit: (exit) => {
         this.#state = "stopping";
@@ -167,10 +180,10 @@ export class ProcessManager {
   }
 
   #slots(): Slot[] {
-    const { channels, logPrefix, stdout, stderr } = this.#options;
+    const { channels, logPrefix, stdin = "inherit", stdout, stderr } = this.#options;
     const isPiped = channels.lines || logPrefix !== undefined;
     const output = (to: Writable | undefined) => (isPiped || to ? "pipe" : "inherit");
-    const stdio: Slot[] = ["inherit", output(stdout), output(stderr)];
+    const stdio: Slot[] = [stdin, output(stdout), output(stderr)];
     if (channels.fd !== undefined) {
       while (stdio.length < channels.fd) stdio.push("ignore");
       stdio.push("pipe");

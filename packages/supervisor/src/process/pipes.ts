@@ -8,7 +8,8 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 
-export type Slot = "pipe" | "inherit" | "ignore" | "ipc";
+/** A pipe carries output of the child. Input goes through a socket of Node. */
+export type Slot = "pipe" | "input" | "inherit" | "ignore" | "ipc";
 
 export interface ChildPipes {
   readonly stdio: StdioOptions;
@@ -25,10 +26,11 @@ const mkfifoTimeoutMs = 1_000;
 export function openPipes(slots: readonly Slot[], folder: string): ChildPipes {
   const wanted = slots.flatMap((slot, index) => (slot === "pipe" ? [index] : []));
   const pipes = wanted.length > 0 ? createPipes(wanted, folder) : undefined;
-  if (!pipes) return { stdio: [...slots], attach: () => {}, closeChildEnds: () => {} };
+  const plain = slots.map((slot) => (slot === "input" ? "pipe" : slot));
+  if (!pipes) return { stdio: plain, attach: () => {}, closeChildEnds: () => {} };
   const ends = new Map(pipes.map(({ index, childEnd }) => [index, childEnd]));
   return {
-    stdio: slots.map((slot, index) => ends.get(index) ?? slot),
+    stdio: plain.map((slot, index) => ends.get(index) ?? slot),
     attach(child) {
       for (const { index, stream } of pipes) {
         (child.stdio as unknown[])[index] = stream;

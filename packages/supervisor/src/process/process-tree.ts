@@ -38,6 +38,11 @@ interface ProcessTreeOptions {
   readonly supervisor: number;
   /** Pids that never belong to the tree: the watchdog. */
   readonly excluded: () => readonly number[];
+  /**
+   * Whether all orphans of a container whose PID 1 is the supervisor, or its init, belong to this tree. Not if the supervisor
+   * has several trees. @default true
+   */
+  readonly adoptsOrphans?: boolean;
   /** @default none */
   readonly cgroup?: ChildCgroup;
   readonly send?: (pid: number, signal: NodeJS.Signals | 0) => Delivery;
@@ -166,6 +171,7 @@ export class ProcessTree {
 
   /** Processes that the supervisor starts for itself (a credential plugin) stay in its session. */
   #isOrphan({ parent, session, started }: ProcessRow, own: ProcessRow | undefined): boolean {
+    if (this.#options.adoptsOrphans === false) return false;
     if (!this.#hasOwnInit || parent !== 1 || session === own?.session) return false;
     return own === undefined || started >= own.started;
   }

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { KubeClient, loadConfig } from "@tenure/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCommandLine } from "../../command-line.ts";
 import { type FakePlatform, fakePlatform } from "../../testing/fake-platform.ts";
@@ -165,4 +166,41 @@ test("help has examples, and is not an error", async () => {
   expect(code).toBe(0);
   expect(printed).toContain("tenure sandbox faults add latency=500 --verb update --resource leases");
   expect((await tenure("sandbox faults --help")).printed).toContain("lose-answer");
+});
+
+test("--nodes runs controllers and a scheduler beside the API", async () => {
+  await whileRunning("--nodes 0", false, async () => {
+    const client = new KubeClient(() =>
+      loadConfig({ kubeconfig: join(home, ".tenure", "sandbox.kubeconfig") }),
+    );
+    const labels = { app: "web" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } };
+    const body = {
+      metadata: { name: "web" },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    };
+    await client.request({ method: "POST", path: "/apis/apps/v1/namespaces/default/deployments", body });
+    const messages = async () => {
+      const path = "/api/v1/namespaces/default/events";
+      const { items } = await client.request<{ items: { message: string }[] }>({ method: "GET", path });
+      return items.map(({ message }) => message);
+    };
+    await expect.poll(messages).toContain("no nodes available to schedule pods");
+    client.close();
+  });
+});
+
+test.each([
+  [
+    "sandbox --nodes many",
+    2,
+    "error: option '--nodes <number>' argument 'many' is invalid. Allowed: a whole number from 0 to 999.",
+  ],
+  ["sandbox --scheduler none", 2, "error: --scheduler needs --nodes; add --nodes, for example --nodes 3"],
+  ["sandbox controllers --lease-duration 5", 2, "error: --lease-duration must be a duration"],
+  ["sandbox scheduler --preset quick", 2, "error: option '--preset <name>' argument 'quick' is invalid."],
+])("%s is rejected", async (args, code, message) => {
+  const ran = await tenure(args);
+  expect(ran.complained).toContain(message);
+  expect(ran.code).toBe(code);
 });

@@ -1,6 +1,8 @@
 /** `tenure sandbox` and its subcommands: names, options and help. Their actions load the modules that do the work. */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
+import { declareComponents } from "./components/declare.ts";
+import { declareNode } from "./components/declare-node.ts";
 
 /** Not 6443, which a real cluster on this machine may use. */
 const defaultPort = 16443;
@@ -15,6 +17,11 @@ export interface SandboxFlags {
   anonymous?: boolean;
   tls: boolean;
   logFormat?: "text" | "json";
+  nodes?: number;
+  controllers?: "tenure" | "none";
+  scheduler?: "tenure" | "none";
+  image?: string[];
+  isolation?: "auto" | "none" | "mounts";
 }
 
 export function declareSandbox(program: Command, platform: Platform): void {
@@ -40,6 +47,33 @@ export function declareSandbox(program: Command, platform: Platform): void {
       "--kubeconfig-out <file>",
       `where to write the administrator's kubeconfig (default: ${defaultKubeconfigPath(platform)})`,
     )
+    .option(
+      "--nodes <number>",
+      "run a cluster with this many nodes: controllers, scheduler and node agents beside the API (default: only the API)",
+      wholeNumber,
+    )
+    .addOption(
+      new Option("--controllers <which>", "with --nodes: the controllers to run (default: tenure)").choices([
+        "tenure",
+        "none",
+      ]),
+    )
+    .addOption(
+      new Option("--scheduler <which>", "with --nodes: the scheduler to run (default: tenure)").choices([
+        "tenure",
+        "none",
+      ]),
+    )
+    .option(
+      "--image <name=folder-or-command...>",
+      "with --nodes: what an image stands for; other images stand for programs of this machine",
+    )
+    .addOption(
+      new Option(
+        "--isolation <how>",
+        "with --nodes: how containers are separated; auto takes the best that this machine allows (default: auto)",
+      ).choices(["auto", "none", "mounts"]),
+    )
     .option("--anonymous", "allow every request without a token, except requests of web pages")
     .option("--no-tls", "serve plain HTTP instead of HTTPS")
     .addOption(
@@ -55,10 +89,14 @@ Examples:
   tenure sandbox                                  # in one terminal
   export KUBECONFIG=~/.tenure/sandbox.kubeconfig  # in another
   kubectl get leases -A -w
+  tenure sandbox --nodes 3                        # also runs Deployments, as processes of this machine
   tenure sandbox --port 0 --data-dir ./data       # a free port, and data that survives a restart
   tenure sandbox faults add latency=500 --verb update --resource leases
 
-It responds like kube-apiserver, but has no controllers, scheduler or nodes: it stores a Deployment, but runs no pods.
+It responds like kube-apiserver. Without --nodes it has no controllers, scheduler or nodes: it stores a Deployment, but runs
+no pods. With --nodes it also runs controllers and a scheduler, each on one process at a time: more of them can run elsewhere
+with tenure sandbox controllers and tenure sandbox scheduler. The containers of pods are processes of this machine. An image is
+only a name: --image web=./my-app names a folder or a command for it.
 Press Ctrl-C to stop it.`,
     )
     .action(async (flags: SandboxFlags) => {
@@ -67,6 +105,8 @@ Press Ctrl-C to stop it.`,
       const store = flags.store ?? platform.env("TENURE_STORE");
       await runSandbox(store ? { ...flags, store } : flags, platform);
     });
+  declareComponents(sandbox, platform);
+  declareNode(sandbox, platform);
   declareFaults(sandbox, platform);
 }
 
@@ -151,4 +191,9 @@ function portNumber(text: string): number {
   if (!/^\d+$/.test(text) || port > 65535)
     throw new InvalidArgumentError("Allowed: a whole number from 0 to 65535.");
   return port;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError("Allowed: a whole number from 0 to 999.");
+  return Number(text);
 }

@@ -1,13 +1,16 @@
 /** Runs a sandbox until a signal stops it. */
-import { messageOf } from "@tenure/base";
+import { join } from "node:path";
+import { messageOf, type Problem } from "@tenure/base";
 import { openEtcdStore, SandboxError, type Store, startSandbox } from "@tenure/sandbox";
 import { CliError } from "../../errors.ts";
 import { defaultKubeconfigPath, type Platform } from "../../platform.ts";
 import { exclusive, flagOf, rejectProblems } from "../../settings/problems.ts";
 import { firstSignal, onceAborted } from "../../signals.ts";
+import { imageProblems, parseImages } from "./components/images.ts";
 import type { SandboxFlags } from "./declare.ts";
 
 export async function runSandbox(flags: SandboxFlags, platform: Platform): Promise<void> {
+  rejectProblems(clusterProblems(flags));
   let received: NodeJS.Signals | undefined;
   const source = {
     backgroundClock: platform.backgroundClock,
@@ -30,13 +33,53 @@ export async function runSandbox(flags: SandboxFlags, platform: Platform): Promi
       `Cannot write the kubeconfig to ${kubeconfig}: ${why}; choose another file with --kubeconfig-out`,
     );
   }
+  const components = await startCluster(flags, kubeconfig, sandbox, platform);
   const json = (flags.logFormat ?? (platform.isTerminal ? "text" : "json")) === "json";
   if (json)
     platform.out(`${JSON.stringify({ event: "ready", url: sandbox.url, kubeconfig, pid: platform.pid })}\n`);
   else platform.out(banner(sandbox.url, kubeconfig, flags));
   await onceAborted(shutdown.signal);
+  await components?.stop();
   await sandbox.close();
   if (json) platform.out(`${JSON.stringify({ event: "stopped", signal: received })}\n`);
+}
+
+function clusterProblems({ nodes, controllers, scheduler, image, isolation }: SandboxFlags): Problem[] {
+  if (nodes !== undefined) return imageProblems(image);
+  const given = Object.entries({ controllers, scheduler, image, isolation }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return given.map(([field]) => ({
+    field,
+    rule: "needs --nodes",
+    fix: "add --nodes, for example --nodes 3",
+  }));
+}
+
+/** Controllers, scheduler and nodes, if --nodes asks for them. */
+async function startCluster(
+  { nodes, controllers, scheduler, image, isolation = "auto", dataDir }: SandboxFlags,
+  kubeconfig: string,
+  sandbox: { close(): Promise<void> },
+  platform: Platform,
+) {
+  if (nodes === undefined) return undefined;
+  const { startComponents } = await import("./components/start-components.ts");
+  const options = {
+    nodes,
+    controllers: controllers !== "none",
+    scheduler: scheduler !== "none",
+    kubeconfig,
+    isolation,
+    images: parseImages(image),
+    dataDirectory: dataDir === undefined ? undefined : join(dataDir, "nodes"),
+  };
+  try {
+    return await startComponents(options, platform);
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
 }
 
 async function start(flags: SandboxFlags, platform: Platform) {

@@ -1,5 +1,5 @@
 /**
- * Service, Endpoints and EndpointSlice. They are only stored: no controller fills them in, and nothing routes to
+ * Service, Endpoints and EndpointSlice. The API only stores them. Controllers fill in the endpoints, and a proxy connects to
  * them.
  */
 import { isIP } from "node:net";
@@ -111,7 +111,7 @@ function defaultPort(port: ServicePort): ServicePort {
   return { ...port, protocol: port.protocol || "TCP", targetPort: port.targetPort || (port.port ?? 0) };
 }
 
-/** Derives a stable cluster IP from the name. Nothing routes to it, so two services may get the same one. */
+/** Derives a cluster IP from the name, so that it is the same after a restart. Admission chooses another if it is in use. */
 function addressOf(object: ApiObject): string {
   let hash = 0;
   for (const letter of `${object.metadata.namespace}/${object.metadata.name}`)

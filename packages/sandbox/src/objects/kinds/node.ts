@@ -1,4 +1,4 @@
-/** Node. It is only stored, for users who run their own node agent. */
+/** Node. The API only stores it. A node agent writes its status. */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";

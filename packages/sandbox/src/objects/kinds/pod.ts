@@ -1,4 +1,4 @@
-/** Pod. It is only stored: nothing runs it. */
+/** Pod. The API only stores it. A node agent runs it. */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isDnsSubdomain } from "../name-rules.ts";
 import type { ApiObject, JsonObject } from "../object.ts";

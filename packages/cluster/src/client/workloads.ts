@@ -1,0 +1,123 @@
+/** The parts of workload objects that the controllers read and write. */
+import type { Condition, KubeObject, LabelSelector, PodTemplate } from "./objects.ts";
+
+export interface ReplicaSet extends KubeObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly minReadySeconds?: number;
+    readonly selector: LabelSelector;
+    readonly template: PodTemplate;
+  };
+  readonly status?: ReplicaSetStatus;
+}
+
+export interface ReplicaSetStatus {
+  readonly replicas: number;
+  readonly fullyLabeledReplicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface Deployment extends KubeObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: LabelSelector;
+    readonly template: PodTemplate;
+    readonly strategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: {
+        readonly maxSurge?: number | string;
+        readonly maxUnavailable?: number | string;
+      };
+    };
+    readonly minReadySeconds?: number;
+    readonly revisionHistoryLimit?: number;
+    readonly paused?: boolean;
+    readonly progressDeadlineSeconds?: number;
+  };
+  readonly status?: DeploymentStatus;
+}
+
+export interface DeploymentStatus {
+  readonly observedGeneration?: number;
+  readonly replicas?: number;
+  readonly updatedReplicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly unavailableReplicas?: number;
+  readonly collisionCount?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface Job extends KubeObject {
+  readonly spec: {
+    readonly parallelism?: number;
+    readonly completions?: number;
+    readonly completionMode?: string;
+    readonly backoffLimit?: number;
+    readonly activeDeadlineSeconds?: number;
+    readonly ttlSecondsAfterFinished?: number;
+    readonly suspend?: boolean;
+    readonly podReplacementPolicy?: string;
+    readonly managedBy?: string;
+    readonly selector?: LabelSelector;
+    readonly template: PodTemplate;
+  };
+  readonly status?: JobStatus;
+}
+
+export interface JobStatus {
+  readonly active?: number;
+  readonly ready?: number;
+  readonly terminating?: number;
+  readonly succeeded?: number;
+  readonly failed?: number;
+  readonly startTime?: string;
+  readonly completionTime?: string;
+  readonly completedIndexes?: string;
+  /** Pods that have finished, but are not part of the counts yet. */
+  readonly uncountedTerminatedPods?: {
+    readonly succeeded?: readonly string[];
+    readonly failed?: readonly string[];
+  };
+  readonly conditions?: readonly Condition[];
+}
+
+export interface StatefulSet extends KubeObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: LabelSelector;
+    readonly template: PodTemplate;
+    readonly serviceName?: string;
+    readonly podManagementPolicy?: string;
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: { readonly partition?: number };
+    };
+    readonly revisionHistoryLimit?: number;
+    readonly minReadySeconds?: number;
+    readonly ordinals?: { readonly start?: number };
+    readonly volumeClaimTemplates?: readonly KubeObject[];
+  };
+  readonly status?: StatefulSetStatus;
+}
+
+export interface StatefulSetStatus {
+  readonly observedGeneration?: number;
+  readonly replicas: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly currentReplicas?: number;
+  readonly updatedReplicas?: number;
+  readonly currentRevision?: string;
+  readonly updateRevision?: string;
+  readonly collisionCount?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface ControllerRevision extends KubeObject {
+  readonly data?: { readonly spec?: { readonly template?: PodTemplate } };
+  readonly revision: number;
+}

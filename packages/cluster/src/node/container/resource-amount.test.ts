@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { app, podWith } from "../testing/pod-player.ts";
+import { parseQuantity, resourceValue } from "./resource-amount.ts";
+
+it.each([
+  ["500m", 0.5],
+  ["1.5Gi", 1.5 * 1024 ** 3],
+  ["2e3", 2000],
+  ["64", 64],
+  ["128M", 128e6],
+])("%s is %d", (text, value) => {
+  expect(parseQuantity(text)).toBe(value);
+});
+
+it.each([
+  ["limits.cpu", undefined, "1"],
+  ["limits.cpu", "1m", "300"],
+  ["requests.memory", "1Mi", "65"],
+  ["limits.memory", "1Mi", "2048"],
+  ["requests.ephemeral-storage", undefined, "0"],
+])("%s in units of %s is %s", (resource, divisor, expected) => {
+  const resources = { limits: { cpu: "300m" }, requests: { memory: "64.5Mi" } };
+  const pod = podWith({ containers: [app("app", { resources })] });
+  const selector = { resource, ...(divisor ? { divisor } : {}) };
+  expect(resourceValue(pod, selector, "app", { memory: "2Gi" })).toBe(expected);
+});

@@ -1,0 +1,49 @@
+/** What all node agents of one process share: the watchdog over their processes, the isolation, and the data folder. */
+import { rm } from "node:fs/promises";
+import { GuardedProcesses } from "@tenure/supervisor/internal";
+import { DataDirectory } from "./data-directory.ts";
+import { chooseIsolation, type IsolationChoice } from "./isolation/choose.ts";
+import type { Isolation } from "./isolation/isolation.ts";
+import type { NodePlatform } from "./platform.ts";
+
+export interface NodeHost {
+  readonly platform: NodePlatform;
+  readonly processes: GuardedProcesses;
+  readonly isolation: Isolation;
+  readonly dataDirectory: string;
+  /** Kills all processes. */
+  close(): Promise<void>;
+}
+
+export interface NodeHostOptions {
+  readonly platform: NodePlatform;
+  readonly dataDirectory: string;
+  /** Whether the folder is removed at the end, also if this process is killed. */
+  readonly isTemporary: boolean;
+  readonly isolation: IsolationChoice;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Kills what an earlier process left in the data folder. Rejects if the folder or the isolation cannot be used. */
+export async function openNodeHost(options: NodeHostOptions): Promise<NodeHost> {
+  const { platform, dataDirectory, isTemporary, onError } = options;
+  const isolation = await chooseIsolation(options.isolation, platform);
+  const processes = new GuardedProcesses({
+    clock: platform.clock,
+    onError,
+    temporaryFolder: isTemporary ? dataDirectory : undefined,
+  });
+  const owner = { pid: platform.machine.pid, marker: processes.marker };
+  await new DataDirectory(dataDirectory).take(owner, platform.clock);
+  await processes.start();
+  return {
+    platform,
+    processes,
+    isolation,
+    dataDirectory,
+    async close() {
+      await processes.close();
+      if (isTemporary) await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}

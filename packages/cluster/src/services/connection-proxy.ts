@@ -1,0 +1,114 @@
+/**
+ * Accepts connections for one port of a service, and connects each with one of its targets. A connection stays with its target
+ * until one side closes it, also when the target is not ready any more.
+ */
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { Clock } from "@tenure/base";
+import type { Target } from "./plan.ts";
+
+/** A target that does not answer within this time is skipped. */
+const connectMs = 3_000;
+
+interface Sticky {
+  readonly key: string;
+  readonly untilMs: number;
+}
+
+export class ConnectionProxy {
+  readonly #clock: Clock;
+  readonly #sockets = new Set<Socket>();
+  readonly #sticky = new Map<string, Sticky>();
+  readonly #server: Server;
+  #targets: readonly Target[] = [];
+  #affinityMs: number | undefined;
+  #next = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#server = createServer(
+      { allowHalfOpen: true, pauseOnConnect: true },
+      (socket) => void this.#accept(socket),
+    );
+  }
+
+  listen(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject).listen(port, host, () => {
+        this.#server.off("error", reject).on("error", () => {});
+        this.#server.unref();
+        resolve();
+      });
+    });
+  }
+
+  /** From now on new connections go to these targets. */
+  setTargets(targets: readonly Target[], affinityMs: number | undefined): void {
+    this.#targets = targets;
+    this.#affinityMs = affinityMs;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  async #accept(client: Socket): Promise<void> {
+    this.#track(client);
+    for (const target of this.#order(client)) {
+      const backend = await this.#connect(target);
+      if (client.destroyed) {
+        backend?.destroy();
+        return;
+      }
+      if (!backend) continue;
+      this.#remember(client, target);
+      this.#track(backend);
+      client.pipe(backend);
+      backend.pipe(client);
+      client.once("close", () => backend.destroy());
+      backend.once("close", () => client.destroy());
+      return;
+    }
+    // As with kube-proxy, a service without ready endpoints refuses connections.
+    client.resetAndDestroy();
+  }
+
+  /** All targets, with the one that is next first. */
+  #order(client: Socket): Target[] {
+    const targets = [...this.#targets];
+    if (targets.length === 0) return [];
+    this.#next = (this.#next + 1) % targets.length;
+    const rotated = [...targets.slice(this.#next), ...targets.slice(0, this.#next)];
+    const sticky = this.#affinityMs === undefined ? undefined : this.#sticky.get(client.remoteAddress ?? "");
+    if (!sticky || sticky.untilMs < this.#clock.now().monoMs) return rotated;
+    return rotated.sort((a, b) => Number(keyOf(b) === sticky.key) - Number(keyOf(a) === sticky.key));
+  }
+
+  #remember(client: Socket, target: Target): void {
+    if (this.#affinityMs === undefined) return;
+    const untilMs = this.#clock.now().monoMs + this.#affinityMs;
+    this.#sticky.set(client.remoteAddress ?? "", { key: keyOf(target), untilMs });
+  }
+
+  #connect(target: Target): Promise<Socket | undefined> {
+    return new Promise((resolve) => {
+      const socket = connect({ ...target, allowHalfOpen: true });
+      const cancel = this.#clock.at(this.#clock.now().monoMs + connectMs, () => socket.destroy());
+      const end = (result: Socket | undefined) => {
+        cancel();
+        resolve(result);
+      };
+      socket.once("connect", () => end(socket));
+      socket.on("error", () => {}).once("close", () => end(undefined));
+    });
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on("error", () => {}).once("close", () => this.#sockets.delete(socket));
+  }
+}
+
+const keyOf = ({ host, port }: Target) => `${host}:${port}`;
