@@ -1,5 +1,7 @@
 // Puts each library package into one file. Node spends about a millisecond on every module of a program; the packages
 // of an election have some forty that are always needed, and a program should not start later because it takes part in an election.
+// Packages in `dual` also get a CommonJS file and its types, for tools that cannot load ES modules: see docs/adr/0020-commonjs-beside-es-modules.md.
+import { copyFile, cp, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -8,16 +10,19 @@ const packages = {
   base: { index: "index.js", "virtual-clock": "virtual-clock.js" },
   core: { index: "index.js" },
   kube: { index: "index.js", internal: "internal.js" },
-  election: { index: "index.js", internal: "internal.js", thread: "worker/thread.js" },
+  election: { index: "index.js", internal: "internal.js" },
   // The watchdog is a separate program. The supervisor looks for it under this name in its own folder.
   supervisor: { index: "index.js", main: "watchdog/main.js" },
   traffic: { index: "index.js", internal: "internal.js" },
   status: { index: "index.js", internal: "internal.js" },
   testkit: { index: "index.js" },
 };
+const dual = ["base", "core", "kube", "election", "testkit"];
+const root = fileURLToPath(new URL("../", import.meta.url));
 
+const embedThread = await newEmbedThread();
 for (const [name, entries] of Object.entries(packages)) {
-  const folder = fileURLToPath(new URL(`../packages/${name}/`, import.meta.url));
+  const folder = `${root}packages/${name}/`;
   const bundle = await rolldown({
     input: Object.fromEntries(
       Object.entries(entries).map(([entry, file]) => [entry, `${folder}dist/${file}`]),
@@ -25,13 +30,63 @@ for (const [name, entries] of Object.entries(packages)) {
     platform: "node",
     // Packages stay apart, so that there is one class KubeError however many packages use it.
     external: [/^node:/, /^@tenure\//, "js-yaml", "prom-client"],
+    plugins: [embedThread],
   });
-  await bundle.write({
-    dir: `${folder}bundle`,
-    format: "esm",
-    sourcemap: true,
-    chunkFileNames: "[name].js",
-    cleanDir: true,
-  });
+  const output = { sourcemap: true, chunkFileNames: "[name].js" };
+  await bundle.write({ ...output, dir: `${folder}bundle`, format: "esm", cleanDir: true });
+  if (dual.includes(name)) {
+    await bundle.write({ ...output, dir: `${folder}bundle/cjs`, format: "cjs", exports: "named" });
+    await addTypes(folder);
+  }
   await bundle.close();
+}
+// The code of the thread contains it.
+await copyFile(`${root}node_modules/js-yaml/LICENSE`, `${root}packages/election/bundle/LICENSE.js-yaml`);
+
+/** Replaces packages/election/src/worker/start-worker.ts by a module that needs no other file. */
+async function newEmbedThread() {
+  const code = await bundleThread();
+  const text = `import { Worker } from "node:worker_threads";
+const code = ${JSON.stringify(code)};
+export function startWorker(workerData) {
+  return new Worker(code, { eval: true, workerData });
+}`;
+  return {
+    name: "embed-thread",
+    load: (id) => (id.endsWith("/worker/start-worker.js") ? text : undefined),
+  };
+}
+
+/** The thread of an election with everything that it imports: its code cannot find any module. */
+async function bundleThread() {
+  const bundle = await rolldown({
+    input: `${root}packages/election/dist/worker/thread.js`,
+    platform: "node",
+    external: [/^node:/],
+    // The packages name their bundles, which do not exist yet, or are those of an earlier build.
+    resolve: { alias: Object.fromEntries(builtModules()) },
+  });
+  const { output } = await bundle.generate({ format: "cjs", codeSplitting: false, minify: true });
+  await bundle.close();
+  if (output.length !== 1) throw new Error("the code of the thread must be one file");
+  return output[0].code;
+}
+
+/** What tsc left in dist, by the name under which other packages import it. */
+function builtModules() {
+  return Object.entries(packages).flatMap(([name, entries]) =>
+    Object.entries(entries).map(([entry, file]) => [
+      `@tenure/${name}${entry === "index" ? "" : `/${entry}`}`,
+      `${root}packages/${name}/dist/${file}`,
+    ]),
+  );
+}
+
+/** The declarations once more, in a folder where TypeScript takes them as those of CommonJS modules. */
+async function addTypes(folder) {
+  await cp(`${folder}dist`, `${folder}bundle/cjs`, {
+    recursive: true,
+    filter: (path) => !/\.(js|map|tsbuildinfo)$/.test(path),
+  });
+  await writeFile(`${folder}bundle/cjs/package.json`, '{ "type": "commonjs" }\n');
 }

@@ -17,7 +17,7 @@ const withoutEnvironment = ["manifests", "sandbox"];
 export const variables = {
   "Identity and location of this replica": {
     POD_NAME:
-      "identity of the candidate, unless `--id` or `identity` is set, and name of the pod to label. Set it with the downward API: `metadata.name`",
+      "identity of the candidate, unless `--id` or `identity` is set (without all three: the name of the host and a random suffix), and name of the pod to label. Set it with the downward API: `metadata.name`",
     NAMESPACE: "namespace, unless a flag sets it. Set it with the downward API: `metadata.namespace`",
     POD_NAMESPACE: "the same; for the lock `NAMESPACE` has precedence, for the pod `POD_NAMESPACE`",
     POD_IP: "address for `--service`. Set it with the downward API: `status.podIP`",
@@ -52,7 +52,10 @@ export const variables = {
 };
 
 /** Variables that `tenure run` sets for the child. */
-export const childVariables = ["TENURE_IDENTITY", "TENURE_ELECTION", "TENURE_TOKEN", "TENURE_DEADLINE_FILE"];
+export const childVariables = [
+  ...["TENURE_IDENTITY", "TENURE_ELECTION", "TENURE_TOKEN", "TENURE_DEADLINE_FILE"],
+  ...["TENURE_SHARD", "TENURE_SHARD_COUNT", "TENURE_SHARD_RANGE", "TENURE_SHARD_SELECTOR", "TENURE_PERMIT"],
+];
 
 /** @param {Option} option */
 const nameOf = ({ long, short }) => (long ?? short ?? "").replace(/^-+/, "");

@@ -123,4 +123,15 @@ describe("a Job", () => {
     await expect.poll(async () => (await job()).code).toBe(404);
     await expect.poll(async () => (await pods()).length).toBe(0);
   });
+
+  it("lets its pods go when it is deleted while they run", async () => {
+    await create({ completions: 2, parallelism: 2 });
+    await expect.poll(async () => (await running()).length).toBe(2);
+    const options = { propagationPolicy: "Background" };
+    expect((await cluster.target.request("DELETE", jobPath(), options)).status).toBe(200);
+    await expect
+      .poll(async () => (await pods()).flatMap(({ metadata }) => metadata.finalizers ?? []))
+      .toEqual([]);
+    if (collectsGarbage) await expect.poll(async () => (await pods()).length).toBe(0);
+  });
 });

@@ -191,9 +191,10 @@ export function describeLock(open: () => Promise<LockPlace>): void {
       const ending = new AbortController();
       lock.watch?.(observer, ending.signal);
       await eventually(() => isUp, "the watch is up");
+      const atStart = news;
       // Written over other connections, because a MigrationLock does not report its own writes.
       let view = viewIn(await place.connect().write(record("a"), undefined, signal));
-      await eventually(() => news >= place.objects, "the creation is reported");
+      await eventually(() => news >= atStart + place.objects, "the creation is reported");
       const before = news;
       view = viewIn(await place.connect().write(record("b"), view, signal));
       await eventually(() => news >= before + place.objects, "the change is reported");
@@ -213,6 +214,28 @@ export function describeLock(open: () => Promise<LockPlace>): void {
       goingOn.abort();
       expect(news).toBe(after);
       expect(view.record.holderIdentity).toBe("b");
+    });
+
+    it("reports what changed before it was up, or asks for a read", async () => {
+      const view = viewIn(await place.connect().write(record("a"), undefined, signal));
+      viewIn(await lock.read(signal));
+      // A candidate has read the lock, and its watch has not started yet.
+      viewIn(await place.connect().write(record("b"), view, signal));
+      let isKnown = false;
+      const known = () => {
+        isKnown = true;
+      };
+      const observer: LockObserver = {
+        observed: ({ record: { holderIdentity } }) => holderIdentity === "b" && known(),
+        deleted: () => {},
+        changed: known,
+        up: () => {},
+        down: () => {},
+      };
+      const ending = new AbortController();
+      lock.watch?.(observer, ending.signal);
+      await eventually(() => isKnown, "the change is known");
+      ending.abort();
     });
   });
 }

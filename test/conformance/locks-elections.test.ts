@@ -103,16 +103,18 @@ describe.each(lockKinds)("elections with a $kind", { timeout: 60_000 }, ({ place
         renewDeadline: "1.4s",
         retryPeriod: "300ms",
       });
-      await eventually(() => replica.errors.length > 0, "an error is reported");
       const { apiGroup, resource } = places[0] as (typeof places)[number];
       const named = verb === "create" ? "" : `resourceNames: ["${name}"], `;
       const rules = places.map(
         (place) =>
           `{apiGroups: ["${place.apiGroup}"], resources: ["${place.resource}"], ${named}verbs: ["${verb}"]}`,
       );
-      expect(rules.some((rule) => replica.errors[0]?.includes(`Add to its Role: ${rule}`))).toBe(true);
+      // On a busy machine, a request with such a short lease may time out first.
+      const told = () =>
+        replica.errors.find((error) => rules.some((rule) => error.includes(`Add to its Role: ${rule}`)));
+      await eventually(() => told() !== undefined, "the missing rule is reported");
       const full = apiGroup === "" ? resource : `${resource}.${apiGroup}`;
-      if (places.length === 1) expect(replica.errors[0]).toContain(`Cannot ${verb} ${full}`);
+      if (places.length === 1) expect(told()).toContain(`Cannot ${verb} ${full}`);
       // Without a watch the lock is polled. Without the other verbs there is no term, or none that lasts.
       if (verb === "watch") await leads(replica);
     },

@@ -43,10 +43,10 @@ export class Replicas {
     );
     election.on("error", ({ error }) => errors.push(error.message));
     const shutdown = new AbortController();
-    const work = async ({ signal, token }: { signal: AbortSignal; token: bigint }) => {
+    const work = async ({ signal, token }: { signal: AbortSignal; token: string }) => {
       this.leaders.push(identity);
       this.#mostLeaders = Math.max(this.#mostLeaders, this.leaders.length);
-      tokens.push(token);
+      tokens.push(BigInt(token));
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       this.leaders.splice(this.leaders.indexOf(identity), 1);
     };

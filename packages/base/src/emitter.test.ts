@@ -37,6 +37,48 @@ describe("Emitter", () => {
     expect(emitter.has("ping")).toBe(false);
   });
 
+  it("tells a listener of `once` of one event, even if it throws or causes the next event", () => {
+    const { emitter, errors } = newEmitter();
+    const heard: number[] = [];
+    emitter.once("ping", (event) => {
+      heard.push(event);
+      emitter.emit("ping", event + 1);
+      throw new Error("thrown");
+    });
+    emitter.emit("ping", 1);
+    emitter.emit("ping", 5);
+    expect([heard, errors.length, emitter.has("ping")]).toEqual([[1], 1, false]);
+  });
+
+  it("removes listeners of `on` and `once` by what was added, and no others", () => {
+    const { emitter } = newEmitter();
+    const heard: string[] = [];
+    const listener = (event: number) => heard.push(`listener ${event}`);
+    emitter.on("ping", (event) => heard.push(`other ${event}`));
+    emitter.on("ping", listener);
+    emitter.once("ping", listener);
+    emitter.off("pong", listener as never);
+    emitter.emit("ping", 1);
+    emitter.off("ping", listener);
+    emitter.off("ping", listener);
+    emitter.emit("ping", 2);
+    expect(heard).toEqual(["other 1", "listener 1", "listener 1", "other 2"]);
+    const remove = emitter.once("ping", listener);
+    remove();
+    emitter.emit("ping", 3);
+    expect(heard.at(-1)).toBe("other 3");
+  });
+
+  it("tells a listener that was added twice only once", () => {
+    const { emitter } = newEmitter();
+    const heard: number[] = [];
+    const listener = (event: number) => void heard.push(event);
+    emitter.on("ping", listener);
+    emitter.on("ping", listener);
+    emitter.emit("ping", 1);
+    expect(heard).toEqual([1]);
+  });
+
   it("tells nobody without complaint", () => {
     const { emitter, errors } = newEmitter();
     emitter.emit("ping", 1);

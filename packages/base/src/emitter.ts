@@ -1,37 +1,71 @@
+interface Listener {
+  /** What the caller passed, for `off`. */
+  readonly listener: (event: never) => void;
+  readonly isOnce: boolean;
+}
+
 /** Emits events in order. A listener that throws affects neither the emitter nor the other listeners. */
 export class Emitter<Events extends Record<keyof Events, unknown>> {
-  readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
+  readonly #listeners = new Map<keyof Events, Listener[]>();
   readonly #onListenerError: (error: unknown) => void;
 
   constructor(onListenerError: (error: unknown) => void) {
     this.#onListenerError = onListenerError;
   }
 
-  /** Adds a listener. The returned function removes it. */
+  /** Adds a listener, if it has not been added yet. The returned function removes it. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void {
-    const listeners = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, listeners.add(listener));
-    return () => listeners.delete(listener);
+    const known = this.#of(name).find((added) => added.listener === listener && !added.isOnce);
+    return this.#add(name, known ?? { listener, isOnce: false });
+  }
+
+  /** Adds a listener for the next event only. The returned function removes it. */
+  once<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void {
+    return this.#add(name, { listener, isOnce: true });
+  }
+
+  /** Removes a listener that `on` or `once` added. Has no effect if there is none. */
+  off<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): void {
+    const kept = this.#of(name).filter((added) => added.listener !== listener);
+    this.#listeners.set(name, kept);
   }
 
   /** How many listeners there are, for all events together. */
   get size(): number {
-    return [...this.#listeners.values()].reduce((sum, { size }) => sum + size, 0);
+    return [...this.#listeners.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   has(name: keyof Events): boolean {
-    return (this.#listeners.get(name)?.size ?? 0) > 0;
+    return this.#of(name).length > 0;
   }
 
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    // A copy, because a listener that removes itself and adds itself again would otherwise get the same event forever.
-    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
+    // The list is replaced, never changed, so a listener that removes itself and adds itself again gets this event only once.
+    for (const added of this.#of(name)) {
+      if (added.isOnce) this.#remove(name, added);
       try {
-        const result: unknown = (listener as (event: Events[Name]) => unknown)(event);
+        const result: unknown = (added.listener as (event: Events[Name]) => unknown)(event);
         if (result instanceof Promise) result.catch(this.#onListenerError);
       } catch (error) {
         this.#onListenerError(error);
       }
     }
+  }
+
+  #of(name: keyof Events): readonly Listener[] {
+    return this.#listeners.get(name) ?? [];
+  }
+
+  #add(name: keyof Events, added: Listener): () => void {
+    const others = this.#of(name).filter((other) => other !== added);
+    this.#listeners.set(name, [...others, added]);
+    return () => this.#remove(name, added);
+  }
+
+  #remove(name: keyof Events, added: Listener): void {
+    this.#listeners.set(
+      name,
+      this.#of(name).filter((other) => other !== added),
+    );
   }
 }

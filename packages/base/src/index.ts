@@ -27,6 +27,7 @@ export {
   quote,
   readDuration,
   readWholeNumber,
+  unknownOptions,
   wholeNumberProblem,
 } from "./problems.ts";
 export { type Shutdown, type SignalSource, sameRequestMs, shutdownOn } from "./shutdown.ts";

@@ -9,6 +9,7 @@ import {
   quote,
   readDuration,
   readWholeNumber,
+  unknownOptions,
 } from "./problems.ts";
 
 const problem: Problem = {
@@ -90,5 +91,31 @@ describe("nearest", () => {
 describe("quote", () => {
   it("shortens a long text", () => {
     expect(quote("x".repeat(50))).toBe(`"${"x".repeat(40)}…"`);
+  });
+});
+
+describe("unknownOptions", () => {
+  const known = { leaseDuration: true, lock: true } as const;
+  it.each<[string, object | undefined, string[]]>([
+    ["nothing", undefined, []],
+    ["known options", { leaseDuration: "15s", lock: 1 }, []],
+    [
+      "a misspelled option",
+      { leaseDuraton: "15s" },
+      ["leaseDuraton is not an option; did you mean leaseDuration?"],
+    ],
+    ["an option without a value", { Lock: undefined }, ["Lock is not an option; did you mean lock?"]],
+    [
+      "options that are like no other",
+      { toString: 1, banana: 1 },
+      [
+        "toString is not an option; the options are leaseDuration, lock",
+        "banana is not an option; the options are leaseDuration, lock",
+      ],
+    ],
+  ])("%s", (_what, options, expected) => {
+    expect(
+      describeProblems(unknownOptions(options as { leaseDuration: string; lock: number }, known)),
+    ).toEqual(expected);
   });
 });

@@ -78,6 +78,27 @@ export function oneOfProblem(field: string, allowed: readonly string[], value: u
   };
 }
 
+/**
+ * One problem for each option that does not exist, because a misspelled option would otherwise be ignored in silence.
+ * @param known an entry for each option that exists, so that the compiler notices a missing one
+ */
+export function unknownOptions<Options extends object>(
+  options: Options | undefined,
+  known: Readonly<Record<keyof Options, true>>,
+): readonly Problem[] {
+  const names = Object.keys(known);
+  return Object.keys(options ?? {})
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((field) => {
+      const meant = nearest(field, names);
+      return {
+        field,
+        rule: "is not an option",
+        fix: meant === undefined ? `the options are ${names.join(", ")}` : `did you mean ${meant}?`,
+      };
+    });
+}
+
 /** The milliseconds of a duration. Adds a problem if it is not one, or if it is zero and may not be. */
 export function readDuration(
   field: string,

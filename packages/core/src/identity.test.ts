@@ -1,6 +1,6 @@
 import { describeProblems } from "@tenure/base";
 import { describe, expect, it } from "vitest";
-import { checkIdentity } from "./identity.ts";
+import { checkIdentity, uniqueIdentity } from "./identity.ts";
 
 describe("checkIdentity", () => {
   it.each(["a", "my-service-7d9f-x2x4z", "host_2f6e-11", "with space inside", "ünïcödé", "x".repeat(253)])(
@@ -36,5 +36,17 @@ describe("checkIdentity", () => {
     ["nothing but white space", "   ", `${space} "   "`],
   ])("rejects %s and says why", (_what, identity, problem) => {
     expect(describeProblems(checkIdentity(identity).problems)).toEqual([problem]);
+  });
+});
+
+describe("uniqueIdentity", () => {
+  it.each([
+    ["web-1", 0, "web-1-00000000"],
+    ["web-1", 0.999_999_999_9, "web-1-ffffffff"],
+    ["", 0.5, "localhost-80000000"],
+    [" web ", 0.5, "web-80000000"],
+  ])("%j and %d", (hostName, random, identity) => {
+    expect(uniqueIdentity(hostName, random)).toBe(identity);
+    expect(checkIdentity(identity).problems).toEqual([]);
   });
 });

@@ -11,6 +11,18 @@ export function checkIdentity(identity: unknown): Checked<string> {
     : { value: identity as string, problems: [] };
 }
 
+/**
+ * The identity of a process that has no name of its own: outside of Kubernetes no pod name is at hand. The random part tells
+ * apart two processes with the same host name, such as two containers on the network of their host.
+ * @param random a number in [0, 1)
+ */
+export function uniqueIdentity(hostName: string, random: number): string {
+  const suffix = Math.floor(random * 2 ** 32)
+    .toString(16)
+    .padStart(8, "0");
+  return `${hostName.trim() || "localhost"}-${suffix}`;
+}
+
 function identityProblem(identity: unknown): Omit<Problem, "field"> | undefined {
   if (identity === undefined || identity === null || identity === "") {
     return {

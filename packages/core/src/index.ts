@@ -1,5 +1,5 @@
 export { nextWakeMs } from "./agenda.ts";
-export { checkIdentity } from "./identity.ts";
+export { checkIdentity, uniqueIdentity } from "./identity.ts";
 export { clockJumpMs } from "./instant.ts";
 export { isBefore, leaderAt, termOf, validUntil } from "./queries.ts";
 export {
@@ -10,6 +10,37 @@ export {
   sameRecord,
   type Transfer,
 } from "./record.ts";
+export { nextSetWakeMs } from "./shards/agenda.ts";
+export { setEventOf } from "./shards/membership.ts";
+export {
+  type HashRange,
+  hashOfKey,
+  hexHash,
+  rangeOfShard,
+  shardOfKey,
+  shardSelector,
+} from "./shards/ranges.ts";
+export {
+  formatShardMap,
+  type Incarnation,
+  type MapMember,
+  mostShards,
+  ownerOf,
+  parseShardMap,
+  type ShardMap,
+} from "./shards/shard-map.ts";
+export { initialSetState, stepSet } from "./shards/step.ts";
+export type {
+  LeaseView,
+  MapView,
+  SetAnswer,
+  SetConfig,
+  SetEffect,
+  SetEvent,
+  SetRequest,
+  SetState,
+  SetView,
+} from "./shards/types.ts";
 export { initialState, step } from "./step.ts";
 export {
   checkTimings,

@@ -98,7 +98,7 @@ function apply(ctx: StepContext, event: Event): void {
       stop(ctx);
       return;
     case "step-down":
-      drain(ctx, "step-down", event.cooldownMs);
+      drain(ctx, event.reason ?? "step-down", event.cooldownMs);
       return;
     case "work-stopped":
       workStopped(ctx, event.cooldownMs);

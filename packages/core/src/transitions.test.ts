@@ -1,4 +1,4 @@
-/** Back-off and stagger: when requests are sent. */
+/** Back-off, stagger and draining: when requests are sent. */
 import { describe, expect, it } from "vitest";
 import { held, released } from "./testing/records.ts";
 import { failure, leading, ofType, TestCandidate, verbs, waiting } from "./testing/test-candidate.ts";
@@ -247,6 +247,17 @@ describe("stagger", () => {
     const candidate = new TestCandidate();
     candidate.start();
     expect(verbs(candidate.absent())).toEqual(["create"]);
+  });
+});
+
+describe("a term that ends on purpose", () => {
+  it("drains after a part of the work has ended, and names that as the reason", () => {
+    const candidate = leading();
+    expect(candidate.send({ type: "step-down", cooldownMs: 0, reason: "work-ended" })).toEqual([
+      { type: "term-ending", reason: "work-ended" },
+    ]);
+    candidate.workStopped();
+    expect(ofType(candidate.ack(2), "term-ended")).toMatchObject([{ reason: "work-ended", released: true }]);
   });
 });
 

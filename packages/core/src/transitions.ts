@@ -32,7 +32,11 @@ export function stagger(ctx: StepContext): void {
 }
 
 /** Ends the term on purpose: tells the work to stop, and keeps renewing until it has stopped or its time to stop is over. */
-export function drain(ctx: StepContext, reason: "step-down" | "shutdown", cooldownMs: number): void {
+export function drain(
+  ctx: StepContext,
+  reason: "step-down" | "shutdown" | "work-ended",
+  cooldownMs: number,
+): void {
   const { phase } = ctx.state;
   if (phase.name !== "leading") return;
   const untilMs = ctx.at.monoMs + (ctx.config.drainTimeoutMs ?? Number.POSITIVE_INFINITY);

@@ -162,7 +162,12 @@ export type Answer =
 export type Event =
   | { readonly type: "start" }
   | { readonly type: "stop" }
-  | { readonly type: "step-down"; readonly cooldownMs: number }
+  /** Ends the term on purpose. "work-ended": a part of the work has ended, and the rest has to stop. @default "step-down" */
+  | {
+      readonly type: "step-down";
+      readonly cooldownMs: number;
+      readonly reason?: "step-down" | "work-ended";
+    }
   /** All work of the term has stopped. */
   | { readonly type: "work-stopped"; readonly cooldownMs: number }
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer }

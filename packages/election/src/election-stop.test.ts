@@ -180,7 +180,7 @@ describe("run", () => {
     replica.run();
     await replica.clock.pass(10);
     expect(replica.terms).toHaveLength(2);
-    expect(replica.terms[1]?.token).toBeGreaterThan(replica.term.token);
+    expect(BigInt(replica.terms[1]?.token ?? 0)).toBeGreaterThan(BigInt(replica.term.token));
   });
 
   it("can run again right after a run resolved, and after one that failed to prepare", async () => {

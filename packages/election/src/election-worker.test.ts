@@ -97,7 +97,7 @@ describe("an election in a worker thread", () => {
     const { done, thread, status, notify, lead } = await run();
     await lead();
     expect(election.leader).toBe("a");
-    expect([election.term?.token, election.term?.isValid()]).toEqual([7n, true]);
+    expect([election.term?.token, election.term?.isValid()]).toEqual(["00000000000000000007", true]);
     stop();
     notify({ type: "term-ending", reason: "shutdown" });
     await clock.pass(0);
@@ -190,6 +190,65 @@ describe("an election in a worker thread", () => {
   it("tells the thread whether to end the process", async () => {
     const { run } = await newWorkerElection(untilAborted, "report");
     expect((await run()).thread.setup).toMatchObject({ endOnOverrun: false });
+  });
+});
+
+describe("tasks of an election in a worker thread", () => {
+  it("are waited for before the thread is told that the work has stopped", async () => {
+    const { clock, election, run } = await newWorkerElection(untilAborted);
+    const { thread, notify, lead } = await run();
+    await lead();
+    let finish = () => {};
+    const result = election.runIfLeader(() => new Promise<void>((resolve) => (finish = resolve)));
+    notify({ type: "term-ending", reason: "step-down" });
+    await clock.pass(0);
+    expect(thread.posted).toEqual([{ type: "start" }]);
+    expect([election.isLeader(), await election.runIfLeader(() => {})]).toMatchObject([
+      false,
+      { reason: "ending" },
+    ]);
+    finish();
+    await result;
+    await clock.pass(0);
+    expect(thread.posted.slice(1)).toEqual([{ type: "work-stopped", cooldownMs: 2_000 }]);
+  });
+
+  it("let the thread drain after the work of run has returned", async () => {
+    const { clock, election, run } = await newWorkerElection(() => {});
+    const { thread, lead } = await run();
+    let finish = () => {};
+    election.once("term-started", ({ term }) => {
+      void term.run(() => new Promise<void>((resolve) => (finish = resolve)));
+    });
+    await lead();
+    await clock.pass(0);
+    expect(thread.posted.slice(1)).toEqual([{ type: "step-down", cooldownMs: 2_000, reason: "work-ended" }]);
+    finish();
+    await clock.pass(0);
+    expect(thread.posted.slice(2)).toEqual([{ type: "work-stopped", cooldownMs: 2_000 }]);
+  });
+
+  it("do not start after the thread has lost the term, though no message has arrived", async () => {
+    const { clock, election, run } = await newWorkerElection(untilAborted);
+    const { status, lead } = await run();
+    await lead();
+    expect(election.isLeader()).toBe(true);
+    status.publish(undefined, clock.now().monoMs);
+    expect(await election.runIfLeader(() => expect.unreachable())).toMatchObject({ reason: "not-leading" });
+  });
+
+  it("are waited for if the thread dies, and end with the process at the hard deadline", async () => {
+    const { clock, election, run } = await newWorkerElection(untilAborted);
+    const { done, thread, lead } = await run();
+    await lead(14_750);
+    let isDone = false;
+    done.catch(() => (isDone = true));
+    void election.runIfLeader(() => new Promise(() => {}));
+    thread.emit("error", new Error("out of memory"));
+    await clock.pass(14_749);
+    expect([isDone, ended]).toEqual([false, []]);
+    await clock.pass(1);
+    expect(ended).toHaveLength(1);
   });
 });
 

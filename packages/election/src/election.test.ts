@@ -42,7 +42,7 @@ describe("three elections on one lock", () => {
     const { clock, replicas } = three();
     const tokens: bigint[] = [];
     for (const { election, run } of replicas) {
-      election.on("term-started", ({ term }) => tokens.push(term.token));
+      election.on("term-started", ({ term }) => tokens.push(BigInt(term.token)));
       run();
     }
     for (let term = 0; term < 6; term++) {
@@ -137,7 +137,7 @@ describe("a term", () => {
     lock.cut(false);
     await clock.pass(20_000);
     expect(terms).toHaveLength(2);
-    expect(terms[1]?.token).toBeGreaterThan(terms[0]?.token as bigint);
+    expect(BigInt(terms[1]?.token ?? 0)).toBeGreaterThan(BigInt(terms[0]?.token ?? 0));
     expect([terms[0]?.isValid(), terms[1]?.isValid()]).toEqual([false, true]);
     expect(server.holder).toBe("a");
   });

@@ -20,6 +20,7 @@ export type ElectionErrorCode =
 /** The one error class of this package. */
 export class ElectionError extends Error {
   override readonly name = "ElectionError";
+  /** What kind of error it is. It does not change between versions; the message may. */
   readonly code: ElectionErrorCode;
   /** Why the term ended. Only with the code `TermEnded`. */
   readonly reason: EndReason | undefined;

@@ -5,7 +5,9 @@ import type { Term } from "./term.ts";
 export interface ElectionEvents {
   /** Another candidate leads now, or nobody does because the holder's lease expired or was released. */
   "leader-changed": { readonly leader: string | undefined };
+  /** This process leads. The work starts right after this event. */
   "term-started": { readonly term: Term };
+  /** The lease was renewed: `term.remainingMs()` has grown. */
   renewed: { readonly term: Term };
   /** The work has stopped and the term is over. If it was `released`, a successor need not wait for the lease to expire. */
   "term-ended": { readonly term: Term; readonly reason: EndReason; readonly released: boolean };

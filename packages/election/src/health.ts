@@ -1,6 +1,8 @@
 import type { Config } from "@tenure/core";
 
+/** What `election.health()` says, for example to a liveness probe. */
 export interface Health {
+  /** False if a restart of this process would help. */
   readonly healthy: boolean;
   /** One sentence for people. */
   readonly message: string;

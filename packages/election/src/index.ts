@@ -16,8 +16,21 @@ export type { Health } from "./health.ts";
 export type { Lock, LockObserver, LockSpec } from "./lock.ts";
 export { ConfigMapLock, EndpointsLock } from "./locks/annotation-lock.ts";
 export { LeaseLock } from "./locks/lease-lock.ts";
-export { MigrationLock } from "./locks/migration-lock.ts";
+export { MigrationLock, type MigrationLockOptions } from "./locks/migration-lock.ts";
 export type { ObjectLockOptions } from "./locks/object-lock.ts";
 export type { ElectionMetrics } from "./metrics.ts";
-export type { ElectionOptions, RunOptions, Work } from "./options.ts";
-export { Term } from "./term.ts";
+export type { ElectionOptions, RunOptions, StepDownOptions, TermsOptions, Work } from "./options.ts";
+export { Semaphore, type SemaphoreEvents, type SemaphoreOptions } from "./shards/semaphore.ts";
+export type { SetOptions } from "./shards/set-options.ts";
+export type { SetObserver, SetStore } from "./shards/set-store.ts";
+export type { Shard } from "./shards/shard.ts";
+export {
+  type OwnedShard,
+  type ShardMember,
+  Shards,
+  type ShardsEvents,
+  type ShardsOptions,
+  type ShardWork,
+} from "./shards/shards.ts";
+export type { TaskRefusal, TaskResult } from "./task.ts";
+export { type Task, Term } from "./term.ts";

@@ -12,6 +12,7 @@ import type { Answer, Failure, LeaderRecord, LockView } from "@tenure/core";
 export interface LockObserver {
   /** The lock exists and has this content. The same content may be reported more than once. */
   observed(view: LockView): void;
+  /** The lock was deleted by the change with this revision. */
   deleted(revision: bigint): void;
   /** The lock changed, and only a read can tell how. */
   changed(): void;
@@ -26,6 +27,7 @@ export type LockSpec =
   | { readonly kind: "lease" | "configmap" | "endpoints"; readonly options: object }
   | { readonly kind: "migration"; readonly from: LockSpec; readonly to: LockSpec };
 
+/** Where an election stores its record. The locks of this package implement it; so can a lock of your own. */
 export interface Lock {
   /** For messages: `lease default/my-service`. */
   readonly description: string;

@@ -5,10 +5,13 @@ import type { EndReason, Failure, RequestKind } from "@tenure/core";
 export interface ElectionMetrics {
   /** Whether this process leads, like client-go's leader_election_master_status. */
   leading?(isLeading: boolean): void;
+  /** A term of this process has started. */
   termStarted?(): void;
+  /** A term of this process has ended, after `servedMs` milliseconds. */
   termEnded?(reason: EndReason, servedMs: number): void;
   /** A request to the lock was answered. */
   request?(during: RequestKind, tookMs: number): void;
+  /** A request to the lock failed, or its watch did. */
   requestFailed?(during: RequestKind | "watch", kind: Failure["kind"]): void;
 }
 

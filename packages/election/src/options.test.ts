@@ -1,9 +1,13 @@
+import { hostname } from "node:os";
 import { VirtualClock } from "@tenure/base/virtual-clock";
 import { MemoryServer } from "@tenure/testkit";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Election } from "./election.ts";
 import { ElectionError } from "./errors.ts";
+import { ConfigMapLock } from "./locks/annotation-lock.ts";
+import { LeaseLock } from "./locks/lease-lock.ts";
+import { MigrationLock } from "./locks/migration-lock.ts";
 import { checkOptions, type ElectionOptions } from "./options.ts";
 
 const lock = new MemoryServer(new VirtualClock()).link();
@@ -20,6 +24,38 @@ function problemsOf(options: object): string {
 }
 
 afterEach(() => vi.unstubAllEnvs());
+
+describe("unknown options are rejected, with the name that was probably meant", () => {
+  it.each<[string, () => unknown, string]>([
+    ["of an election", () => new Election({ lock, leaseDuraton: "20s" } as ElectionOptions), "leaseDuration"],
+    ["of a LeaseLock", () => new LeaseLock({ name: "x", nameSpace: "y" } as never), "namespace"],
+    ["of a ConfigMapLock", () => new ConfigMapLock({ name: "x", label: {} } as never), "labels"],
+    ["of a MigrationLock", () => new MigrationLock({ from: lock, to: lock, too: lock } as never), "to"],
+    ["of stepDown", () => new Election({ lock }).stepDown({ coolDown: "1s" } as never), "cooldown"],
+    ["of terms", () => new Election({ lock }).terms({ sginal: undefined } as never), "signal"],
+  ])("%s", (_what, attempt, meant) => {
+    expect(attempt).toThrow(expect.objectContaining({ code: "InvalidOptions" }));
+    expect(attempt).toThrow(`is not an option; did you mean ${meant}?`);
+  });
+
+  it("of run", async () => {
+    const election = new Election({ lock });
+    const options = { singal: AbortSignal.abort() } as never;
+    const message = "Cannot run the election: singal is not an option; did you mean signal?.";
+    await expect(election.run(() => {}, options)).rejects.toThrow(message);
+    await expect(election.run(options)).rejects.toThrow(message);
+  });
+
+  it.each(["no function", 7, null])("work that is %j is rejected", async (work) => {
+    await expect(new Election({ lock }).run(work as never)).rejects.toMatchObject({
+      code: "InvalidOptions",
+      message: expect.stringContaining("work must be a function, but is"),
+    });
+    await expect(new Election({ lock }).run(undefined as never, {})).rejects.toThrow(
+      "work must be a function",
+    );
+  });
+});
 
 describe("priority", () => {
   it.each([11, -1, 1.5, Number.NaN])("%d is rejected", (priority) => {
@@ -142,11 +178,12 @@ describe("identity", () => {
     expect(new Election({ lock, identity: "mine" }).identity).toBe("mine");
   });
 
-  it.each(["", undefined])("that is missing is an error which says what to set (POD_NAME is %j)", (value) => {
+  it.each(["", undefined])("is the host's name and a random suffix without one (POD_NAME is %j)", (value) => {
     vi.stubEnv("POD_NAME", value);
-    expect(() => new Election({ lock })).toThrow(
-      "identity must not be empty; set POD_NAME with the downward API (fieldRef metadata.name), or pass identity",
-    );
+    const identities = [new Election({ lock }).identity, new Election({ lock }).identity];
+    for (const identity of identities) expect(identity).toMatch(/-[0-9a-f]{8}$/);
+    expect(identities.map((identity) => identity.slice(0, -9))).toEqual([hostname(), hostname()]);
+    expect(identities[0]).not.toBe(identities[1]);
   });
 });
 

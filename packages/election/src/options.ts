@@ -1,21 +1,25 @@
 /** The options of an election. Every problem with them is reported at once, before anything runs. */
 
-import { type Clock, oneOfProblem, type Problem, readDuration } from "@tenure/base";
+import { type Clock, oneOfProblem, type Problem, readDuration, unknownOptions } from "@tenure/base";
 import { type Config, checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
 import { invalidOptions } from "./errors.ts";
 import type { Lock } from "./lock.ts";
 import type { ElectionMetrics } from "./metrics.ts";
-import { environment } from "./platform.ts";
+import { environment, hostIdentity } from "./platform.ts";
 import type { Term } from "./term.ts";
 import type { Thread, WorkerSetup } from "./worker/worker-candidate.ts";
 
 const overrunActions = ["exit", "report"] as const;
 type OverrunAction = (typeof overrunActions)[number];
 
+/** The options of an election. Only `lock` is required. */
 export interface ElectionOptions extends TimingOptions {
-  /** Where the election stores its record. */
+  /**
+   * Where the election stores its record.
+   * @example new LeaseLock({ namespace: "prod", name: "billing" })
+   */
   readonly lock: Lock;
-  /** Every two live candidates must have different identities. @default $POD_NAME */
+  /** Every two live candidates must have different identities. @default $POD_NAME, or the name of the host and a random suffix */
   readonly identity?: string;
   /**
    * Wait one leaseDuration if the lock does not exist. Without this, a candidate that starts right after somebody deleted
@@ -50,11 +54,11 @@ export interface ElectionOptions extends TimingOptions {
    * deadline. false: no limit, for an owner that kills the work itself. @default "1m"
    */
   readonly stopTimeout?: string | false;
-  /** @default none */
+  /** Where the election reports its measurements. @default none */
   readonly metrics?: ElectionMetrics;
-  /** @default the machine's clock */
+  /** Replaces the time, for a test. @default the machine's clock */
   readonly clock?: Clock;
-  /** A number in [0, 1). @default Math.random */
+  /** Replaces the randomness, for a test: returns a number in [0, 1). @default Math.random */
   readonly random?: () => number;
 }
 
@@ -62,20 +66,106 @@ export interface ElectionOptions extends TimingOptions {
 const priorityStepMs = 300;
 const highestPriority = 10;
 
+/**
+ * The work of a leader. It must return a promise that settles only when everything that it started has stopped: the lease is
+ * released then.
+ */
 export type Work = (term: Term) => unknown;
 
+/** The options of one run. */
 export interface RunOptions {
-  /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. */
+  /** Ends the run: the work is stopped, then the lock is released, then `run` resolves. @default none */
   readonly signal?: AbortSignal;
   /** End after the first term, however it ended; reject if the work threw. @default false */
   readonly once?: boolean;
 }
 
+/** The options of `terms`. */
+export interface TermsOptions {
+  /** Ends the loop: the signal of the current term aborts, and no further term follows. @default none */
+  readonly signal?: AbortSignal;
+}
+
+/** The options of `stepDown`. */
+export interface StepDownOptions {
+  /** How long this candidate does not campaign. @default the `cooldown` of the election */
+  readonly cooldown?: string;
+}
+
+const knownOptions: Readonly<Record<keyof ElectionOptions, true>> = {
+  lock: true,
+  identity: true,
+  preset: true,
+  leaseDuration: true,
+  renewDeadline: true,
+  retryPeriod: true,
+  renewInterval: true,
+  stopWithin: true,
+  stopTimeout: true,
+  cooldown: true,
+  waitWhenAbsent: true,
+  failWhenDenied: true,
+  onOverrun: true,
+  worker: true,
+  startThread: true,
+  announce: true,
+  priority: true,
+  noFailover: true,
+  metrics: true,
+  clock: true,
+  random: true,
+};
+
+/** Tells `run(work, options)` from `run(options)`. Throws an error that names every problem. */
+export function readRunArguments(
+  first: Work | RunOptions | undefined,
+  second: RunOptions | undefined,
+): { readonly work: Work | undefined; readonly options: RunOptions } {
+  const hasWork = typeof first === "function";
+  const problems: Problem[] = [];
+  if (!hasWork && (second !== undefined || !isObjectOrAbsent(first)))
+    problems.push({ field: "work", rule: "must be a function", value: typeof first });
+  const options = hasWork ? second : first;
+  if (problems.length === 0) problems.push(...unknownOptions(options, { signal: true, once: true }));
+  if (problems.length > 0) throw invalidOptions("run the election", problems);
+  return { work: hasWork ? first : undefined, options: (options as RunOptions | undefined) ?? {} };
+}
+
+function isObjectOrAbsent(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && value !== null);
+}
+
+/** The signal of `terms`. Throws an error that names every problem. */
+export function readTermsOptions(options: TermsOptions): AbortSignal | undefined {
+  const problems = unknownOptions(options, { signal: true });
+  if (problems.length > 0) throw invalidOptions("serve the terms of the election", problems);
+  return options.signal;
+}
+
+/** The cool-down of `stepDown`, in milliseconds. Throws an error that names every problem. */
+export function readStepDownOptions(options: StepDownOptions, usualMs: number): number {
+  const problems: Problem[] = [...unknownOptions(options, { cooldown: true })];
+  const { cooldown } = options;
+  const cooldownMs =
+    cooldown === undefined ? usualMs : readDuration("cooldown", cooldown, problems, { mayBeZero: true });
+  if (cooldownMs === undefined || problems.length > 0) throw invalidOptions("step down", problems);
+  return cooldownMs;
+}
+
+/** Only an identity that is not passed has a default: an empty one is a mistake. */
+function identityOf({ identity }: ElectionOptions): unknown {
+  return identity === undefined ? (environment("POD_NAME") ?? hostIdentity()) : identity;
+}
+
 /** Throws an error that names every problem with the options. */
 export function checkOptions(options: ElectionOptions): Config {
   const timings = checkTimings(options);
-  const identity = checkIdentity(options.identity ?? environment("POD_NAME"));
-  const problems: Problem[] = [...timings.problems, ...identity.problems];
+  const identity = checkIdentity(identityOf(options));
+  const problems: Problem[] = [
+    ...unknownOptions(options, knownOptions),
+    ...timings.problems,
+    ...identity.problems,
+  ];
   const cooldownMs =
     options.cooldown === undefined
       ? timings.value?.retryPeriodMs

@@ -1,10 +1,18 @@
 /** The only file of this package that reads the environment or ends the process. */
 import { constants, openSync, writeSync } from "node:fs";
+import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
+import { systemRandom } from "@tenure/base";
+import { uniqueIdentity } from "@tenure/core";
 
 export function environment(name: string): string | undefined {
   return process.env[name] || undefined;
+}
+
+/** An identity for a process outside of Kubernetes. Every call returns another one. */
+export function hostIdentity(): string {
+  return uniqueIdentity(hostname(), systemRandom());
 }
 
 /** Prints the message to stderr and ends the process at once. No other code in the process runs after it. */

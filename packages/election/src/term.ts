@@ -1,15 +1,32 @@
-import type { Clock, Instant } from "@tenure/base";
+import { type Clock, type Instant, isAbortOf } from "@tenure/base";
 import { type EndReason, isBefore } from "@tenure/core";
-import { ElectionError } from "./errors.ts";
+import { ElectionError, invalidOptions } from "./errors.ts";
+import { RunningTasks, refusalOf, type TaskRefusal, type TaskResult } from "./task.ts";
+import { formatToken } from "./token.ts";
 
-/** One uninterrupted period of leadership. It ends when its signal aborts, and is invalid from the hard deadline at the latest. */
+/** A part of the work of a term. Its promise must settle only when everything that it started has stopped. */
+export type Task<T> = (term: Term) => T | PromiseLike<T>;
+
+/**
+ * One uninterrupted period of leadership. It ends when its signal aborts, and is invalid from the hard deadline at the latest.
+ * @example
+ * await election.run(async (term) => {
+ *   while (!term.signal.aborted) await bill({ token: term.token, signal: term.signal });
+ * });
+ */
 export class Term {
+  /** The identity of this candidate. */
   readonly identity: string;
   /**
    * The fencing token. It is greater than the token of every earlier term of this election, even if the lock was deleted (G2).
    * Storage that remembers the highest token it has seen can reject a process that has not noticed yet that it lost.
+   *
+   * It is a string of 20 digits with leading zeros, so that JSON can carry it and `<` compares it correctly as a string. As a
+   * number: `BigInt(term.token)`.
+   * @example
+   * await sql`UPDATE jobs SET done = true, token = ${term.token} WHERE id = ${id} AND token <= ${term.token}`;
    */
-  readonly token: bigint;
+  readonly token: string;
   /** Aborts when the work should stop. Its reason is an ElectionError with the code `TermEnded`. */
   readonly signal: AbortSignal;
   /**
@@ -19,6 +36,7 @@ export class Term {
   readonly lost: AbortSignal;
   /** Aborts when no part of the work may run any more: at the hard deadline, or earlier if another replica may be working. */
   readonly expired: AbortSignal;
+  readonly #tasks = new RunningTasks();
   readonly #controller = new AbortController();
   readonly #lost = new AbortController();
   readonly #expired = new AbortController();
@@ -26,9 +44,10 @@ export class Term {
   readonly #validUntil: () => Instant | undefined;
   #isClosed = false;
 
-  constructor(identity: string, token: bigint, clock: Clock, validUntil: () => Instant | undefined) {
+  /** @internal */
+  constructor(identity: string, revision: bigint, clock: Clock, validUntil: () => Instant | undefined) {
     this.identity = identity;
-    this.token = token;
+    this.token = formatToken(revision);
     this.signal = this.#controller.signal;
     this.lost = this.#lost.signal;
     this.expired = this.#expired.signal;
@@ -50,6 +69,42 @@ export class Term {
     if (!end) return 0;
     const now = this.#clock.now();
     return Math.max(0, Math.min(end.monoMs - now.monoMs, end.wallMs - now.wallMs));
+  }
+
+  /**
+   * Runs a task as a part of this term's work: the lease is not released before the task has stopped. The same limits apply to it
+   * as to the work of `run`: `term.signal` tells it to stop, and `stopTimeout` and `onOverrun` apply if it does not. The task is
+   * not started if the term is over or about to end. An error of the task rejects the promise and does not end the term.
+   * @example
+   * const { ran } = await term.run(({ signal }) => sendReport(signal));
+   */
+  async run<T>(task: Task<T>): Promise<TaskResult<T>> {
+    if (typeof task !== "function")
+      throw invalidOptions("run the task", [
+        { field: "task", rule: "must be a function", value: typeof task },
+      ]);
+    const reason = this.refusal();
+    if (reason) return { ran: false, completed: false, reason };
+    this.#tasks.started();
+    try {
+      // Nothing may be awaited between the check and this call: the term could end meanwhile.
+      return { ran: true, completed: true, value: await task(this) };
+    } catch (error) {
+      if (!isAbortOf(this.signal, error)) throw error;
+      return { ran: true, completed: false, reason: endReasonOf(this.signal) };
+    } finally {
+      this.#tasks.stopped();
+    }
+  }
+
+  /** @internal The tasks that run. */
+  get tasks(): RunningTasks {
+    return this.#tasks;
+  }
+
+  /** @internal Why a task must not be started now; undefined if it may. */
+  refusal(): TaskRefusal | undefined {
+    return refusalOf({ isValid: this.isValid(), isEnding: this.signal.aborted });
   }
 
   /** @internal */
@@ -76,4 +131,8 @@ export class Term {
 
 function termEnded(reason: EndReason): ElectionError {
   return new ElectionError("TermEnded", `The term ended: ${reason}.`, { reason });
+}
+
+function endReasonOf({ reason }: AbortSignal): EndReason {
+  return (reason as ElectionError).reason as EndReason;
 }

@@ -3,7 +3,7 @@
  * is compare-and-swap. Reads are linearizable. The lock does not use etcd's own lock and election services: their leases end on
  * the server while the work goes on. Revisions are those of the whole store, so they grow when the key is deleted too (G2).
  */
-import { type Clock, type Problem, quote, systemClock, systemRandom } from "@tenure/base";
+import { type Clock, type Problem, quote, systemClock, systemRandom, unknownOptions } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import {
@@ -24,6 +24,7 @@ import { failed, failureFromError, type Place } from "./server-error.ts";
 import { watchKey } from "./watcher.ts";
 import { compareModRevision, deletion, type KeyValue, range, txn } from "./wire/messages.ts";
 
+/** The options of a lock in etcd. `name` and `endpoints` are required. */
 export interface EtcdLockOptions {
   /** The name of the election, the same for all candidates. */
   readonly name: string;
@@ -54,6 +55,10 @@ const mostListed = 1_000n;
 /** The limit of a request whose caller sets none, and the least limit: the caller gives up before. */
 const leastLimitMs = 10_000;
 
+/**
+ * Stores the record in one key of etcd.
+ * @example new EtcdLock({ name: "billing", endpoints: ["https://a:2379", "https://b:2379"] })
+ */
 export class EtcdLock implements OperableLock {
   readonly description: string;
   readonly #options: EtcdLockOptions;
@@ -137,10 +142,10 @@ export class EtcdLock implements OperableLock {
       key: this.#key,
       clock: this.#parts.clock,
       random: this.#parts.random,
-      onUp: (isAgain: boolean) => {
+      onUp: () => {
         observer.up();
-        // A change in the gap was not reported. At the start, the candidate reads the lock anyway.
-        if (isAgain) observer.changed();
+        // What changed before was not reported: during a gap, or since the candidate first read the lock.
+        observer.changed();
       },
       onEvents: ({ header, events }: { header: { clusterId: bigint }; events: readonly WatchEvent[] }) => {
         for (const event of events) report(header.clusterId, event, observer);
@@ -237,9 +242,18 @@ function connectionOptions({ endpoints, username, password, tls }: EtcdLockOptio
 }
 
 /** Every problem with the options of an EtcdLock. */
+const knownOptions: Readonly<Record<keyof EtcdLockOptions, true>> = {
+  name: true,
+  endpoints: true,
+  prefix: true,
+  username: true,
+  password: true,
+  tls: true,
+};
+
 function checkEtcdLockOptions(options: EtcdLockOptions): readonly Problem[] {
   const { name, endpoints, prefix = defaultPrefix, username, password, tls } = options;
-  const problems = endpointProblems(endpoints);
+  const problems = [...unknownOptions(options, knownOptions), ...endpointProblems(endpoints)];
   if (typeof name !== "string" || !/^[^\p{Cc}]{1,253}$/u.test(name)) {
     problems.push({
       field: "name",

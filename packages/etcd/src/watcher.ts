@@ -15,8 +15,8 @@ export interface WatcherParts {
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** From now on every event arrives. @param isAgain there was a gap before */
-  readonly onUp: (isAgain: boolean) => void;
+  /** From now on every event arrives. Earlier ones may be missing. */
+  readonly onUp: () => void;
   readonly onEvents: (response: WatchResponse) => void;
   readonly onDown: (error: unknown) => void;
 }
@@ -25,18 +25,15 @@ export interface WatcherParts {
 export async function watchKey(parts: WatcherParts, signal: AbortSignal): Promise<void> {
   const { connection, clock, random } = parts;
   const backoff = new Backoff({ firstMs: 100, mostMs: 10_000, jitter: 0.5 }, random);
-  let wasUp = false;
   while (!signal.aborted) {
     try {
       await watchOnce(parts, signal, () => {
         backoff.reset();
-        parts.onUp(wasUp);
-        wasUp = true;
+        parts.onUp();
       });
     } catch (error) {
       if (signal.aborted) break;
       parts.onDown(error);
-      wasUp = true;
     }
     connection.moveOn();
     await sleep(clock, backoff.next(), signal);

@@ -29,8 +29,8 @@ export interface ListenerParts {
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** From now on every notification arrives. @param isAgain there was a gap before */
-  readonly onUp: (isAgain: boolean) => void;
+  /** From now on every notification arrives. Earlier ones may be missing. */
+  readonly onUp: () => void;
   readonly onPayload: (payload: string) => void;
   readonly onDown: (error: unknown) => void;
 }
@@ -39,21 +39,18 @@ export interface ListenerParts {
 export async function listen(parts: ListenerParts, signal: AbortSignal): Promise<void> {
   const { clock, random, onDown } = parts;
   const backoff = new Backoff({ firstMs: 200, mostMs: 10_000, jitter: 0.5 }, random);
-  let wasUp = false;
   while (!signal.aborted) {
     let error: unknown;
     try {
       await listenOnce(parts, signal, () => {
         backoff.reset();
-        parts.onUp(wasUp);
-        wasUp = true;
+        parts.onUp();
       });
     } catch (thrown) {
       error = thrown;
     }
     if (signal.aborted) return;
     onDown(error);
-    wasUp = true;
     await sleep(clock, error instanceof NoNotifications ? poolerRetryMs : backoff.next(), signal);
   }
 }

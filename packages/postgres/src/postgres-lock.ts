@@ -6,7 +6,7 @@
  * G1 and G2 hold for one server, and over a failover only to a standby that has every acknowledged commit: see
  * docs/tasks/elect-without-kubernetes.md.
  */
-import { type Clock, type Problem, quote, systemClock, systemRandom } from "@tenure/base";
+import { type Clock, type Problem, quote, systemClock, systemRandom, unknownOptions } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
 import {
@@ -29,6 +29,7 @@ import { describeServers, serverUrls, urlProblem } from "./servers.ts";
 import { type OpenSession, openSession, type Row } from "./session.ts";
 import { type Statements, statementsFor } from "./statements.ts";
 
+/** The options of a lock in PostgreSQL. `name` and `url` are required. */
 export interface PostgresLockOptions {
   /** The name of the election, the same for all candidates. */
   readonly name: string;
@@ -53,6 +54,10 @@ interface Parts {
   readonly random: () => number;
 }
 
+/**
+ * Stores the record in one row of a PostgreSQL table.
+ * @example new PostgresLock({ name: "billing", url: "postgres://worker@db.example.com/app" })
+ */
 export class PostgresLock implements OperableLock {
   readonly description: string;
   readonly #options: PostgresLockOptions;
@@ -139,10 +144,10 @@ export class PostgresLock implements OperableLock {
       urls: serverUrls(listenUrl),
       channelSql: this.#statements.channel,
       name,
-      onUp: (isAgain: boolean) => {
+      onUp: () => {
         observer.up();
-        // A change in the gap was not announced. At the start, the candidate reads the lock anyway.
-        if (isAgain) observer.changed();
+        // What changed before was not announced: during a gap, or since the candidate first read the lock.
+        observer.changed();
       },
       onPayload: (payload: string) => this.#report(payload, observer),
       onDown: (error: unknown) => observer.down(this.#watchFailure(error)),
@@ -220,6 +225,7 @@ function checkPostgresLockOptions(options: PostgresLockOptions): readonly Proble
   const { name, url, listenUrl, table = defaultTable } = options;
   const isName = typeof name === "string" && /^[^\p{Cc}]{1,253}$/u.test(name);
   return [
+    ...unknownOptions(options, { name: true, url: true, listenUrl: true, table: true }),
     isName
       ? undefined
       : { field: "name", rule: "must be a text of 1 to 253 printable characters", value: quote(name) },

@@ -19,18 +19,23 @@ export const bugsOutsideCore: Readonly<Record<string, Bug>> = {
     width: "wide",
     edits: [
       {
-        file: "election/election.js",
-        find: "await run.work(term);",
+        file: "election/serve-term.js",
+        find: "await work(term);",
         replace:
-          'await Promise.race([run.work(term), new Promise((resolve) => term.signal.addEventListener("abort", resolve))]);',
+          'await Promise.race([work(term), new Promise((resolve) => term.signal.addEventListener("abort", resolve))]);',
       },
     ],
+  },
+  "release-during-tasks": {
+    about: "the lock is released while a task of runIfLeader or term.run has not stopped",
+    width: "wide",
+    edits: [{ file: "election/serve-term.js", find: "if (!term.tasks.isIdle) {", replace: "if (false) {" }],
   },
   "overrun-not-reported": {
     about: "nobody is told that the work still runs at the hard deadline",
     width: "wide",
     edits: [
-      { file: "election/election.js", find: 'this.#events.emit("overrun", this.#served);', replace: ";" },
+      { file: "election/runner.js", find: 'this.#events.emit("overrun", this.#served);', replace: ";" },
     ],
   },
   "lock-drops-metadata": {

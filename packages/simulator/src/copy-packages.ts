@@ -7,13 +7,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Bug } from "./bug.ts";
 import { bugs } from "./bugs.ts";
+import { bugsInShards } from "./shards/bugs-in-shards.ts";
 import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 
 export const packages = fileURLToPath(new URL("../../", import.meta.url));
 /** Below node_modules of the repository, so that the copy finds its dependencies. */
 const copies = join(packages, "../node_modules/.cache/tenure-simulator");
 const copied = ["base", "core", "kube", "election", "etcd", "postgres", "supervisor", "simulator"];
-export const allBugs = { ...bugs, ...bugsInSupervisor };
+export const allBugs = { ...bugs, ...bugsInSupervisor, ...bugsInShards };
 
 interface Copy {
   /** The folder with a folder for each package. */

@@ -33,14 +33,19 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   readonly #stop = new AbortController();
   readonly #once: boolean;
   readonly #isProbed: boolean;
+  /** It has a timer whose jobs run only where the leader is. */
+  readonly #startsTasks: boolean;
   readonly #onExit: () => void;
   /** As a metrics library counts them. */
   readonly #counts = new Map<string, number>();
   #thread: ElectionThread | undefined;
   #failedProbes = 0;
   #term: Term | undefined;
+  /** How many parts of the work run: the work of `run`, and tasks. */
+  #parts = 0;
   #endWork = (_error?: Error): void => {};
-  #killWork = (): void => {};
+  /** Aborts when the work is killed, because it still runs at the hard deadline. */
+  #killed = new AbortController();
 
   constructor(options: Omit<ElectionOptions, "lock">, parts: ElectionParts) {
     super(parts);
@@ -52,6 +57,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     this.mayHesitate = priority !== undefined || noFailover;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
+    this.#startsTasks = random.chance(0.4);
     this.#onExit = parts.onExit;
     const lock = this.#witness.of(parts.newLock());
     const worker = parts.canUseThread && random.chance(0.2);
@@ -77,7 +83,9 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       announce: random.chance(0.2),
       metrics: this.#metrics(),
     });
-    this.#election.on("overrun", () => this.after(random.between(0, killTakesMs), () => this.#killWork()));
+    this.#election.on("overrun", () =>
+      this.after(random.between(0, killTakesMs), () => this.#killed.abort()),
+    );
     this.#election.on("term-ended", () => this.coolDown());
     this.#election.on("renewed", () => this.#count("renewed"));
     this.#election.on("leader-changed", () => this.#count("leaders"));
@@ -112,6 +120,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       .run((term) => this.#work(term), { signal: this.#stop.signal, once: this.#once })
       .then(exit, exit);
     if (this.#isProbed) this.#probeLater();
+    if (this.#startsTasks) this.#startTaskLater();
   }
 
   shutdown(): void {
@@ -141,19 +150,30 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   }
 
   async #work(term: Term): Promise<void> {
+    this.checker.termStarted(this, BigInt(term.token));
+    await this.#part(term, () => this.#workUntilStopped(term));
+  }
+
+  /** A part of the work. The checker sees all parts as one. */
+  async #part(term: Term, work: () => Promise<void>): Promise<void> {
     this.#term = term;
-    this.checker.termStarted(this, term.token);
-    this.checker.workStarted(this);
+    this.#parts += 1;
+    if (this.#parts === 1) {
+      this.#killed = new AbortController();
+      this.checker.workStarted(this);
+    }
     try {
-      await this.#workUntilStopped(term);
+      await work();
     } finally {
-      this.#term = undefined;
-      this.checker.workStopped(this);
+      this.#parts -= 1;
+      if (this.#parts === 0) {
+        this.#term = undefined;
+        this.checker.workStopped(this);
+      }
     }
   }
 
   async #workUntilStopped(term: Term): Promise<void> {
-    const { random, clock } = this.machine;
     let failure: Error | undefined;
     const ended = new Promise<void>((resolve) => {
       this.#endWork = (error) => {
@@ -161,20 +181,48 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
         resolve();
       };
     });
-    const killed = new Promise<void>((resolve) => {
-      this.#killWork = resolve;
-    });
-    // The work may be told to stop, and then that the term is lost, and then be killed.
-    const cause = await first(clock, { ended, killed, ending: term.signal });
-    if (cause === "ending") {
-      const isLost = term.lost.aborted;
-      const lostMs = random.pick([0, random.between(0, 40_000), random.next() * term.remainingMs()]);
-      const stopped = isLost ? lostMs : random.between(0, 25_000);
-      const lost = isLost ? undefined : term.lost;
-      if ((await first(clock, { ended, killed, lost, stopped })) === "lost")
-        await first(clock, { ended, killed, stopped: lostMs });
-    }
+    await this.#untilStopped(term, ended);
     if (failure) throw failure;
+  }
+
+  /** Runs until the work ends, is killed, or has stopped some time after it was told to. */
+  async #untilStopped(term: Term, ended: Promise<void> | number): Promise<void> {
+    const { random, clock } = this.machine;
+    const killed = this.#killed.signal;
+    // The work may be told to stop, and then that the term is lost, and then be killed.
+    if ((await first(clock, { ended, killed, ending: term.signal })) !== "ending") return;
+    const isLost = term.lost.aborted;
+    const lostMs = random.pick([0, random.between(0, 40_000), random.next() * term.remainingMs()]);
+    const stopped = isLost ? lostMs : random.between(0, 25_000);
+    const lost = isLost ? undefined : term.lost;
+    if ((await first(clock, { ended, killed, lost, stopped })) === "lost")
+      await first(clock, { ended, killed, stopped: lostMs });
+  }
+
+  #startTaskLater(): void {
+    this.after(this.machine.random.between(100, 10_000), () => {
+      this.#startTask();
+      this.#startTaskLater();
+    });
+  }
+
+  /** A job of a timer. It may run for longer than a handover takes, and ignore its signal. */
+  #startTask(): void {
+    const { random, clock } = this.machine;
+    const takesMs = random.pick([0, random.between(0, 2_000), random.between(0, 60_000)]);
+    const ignoresSignal = random.chance(0.2);
+    const task = (term: Term) =>
+      this.#part(term, async () => {
+        if (ignoresSignal) await first(clock, { ended: takesMs, killed: this.#killed.signal });
+        else await this.#untilStopped(term, takesMs);
+        if (random.chance(0.1)) throw new Error("the job failed");
+      });
+    const { term } = this.#election;
+    const running = term && random.chance(0.3) ? term.run(task) : this.#election.runIfLeader(task);
+    running.then(
+      ({ ran, completed }) => this.#count(`task ran ${ran}, completed ${completed}`),
+      () => this.#count("task failed"),
+    );
   }
 
   /** A liveness probe of the kubelet. Its answer also names the leader, and the token of the term. */

@@ -154,6 +154,7 @@ export class Faults {
         });
         return true;
       case "delete":
+        if (this.#isStandbyAway()) return true;
         for (const { server, checker } of objects) {
           if (server.lock) checker.vanished(server.lock, this.#knowers(server.lock.uid));
           server.delete();
@@ -169,6 +170,7 @@ export class Faults {
         this.#world.rotateCredentials();
         return true;
       case "empty-by-hand":
+        if (this.#isStandbyAway()) return true;
         for (const { server, checker } of objects) {
           if (server.lock) checker.vanished(server.lock, undefined);
           server.emptyByHand();
@@ -239,6 +241,11 @@ export class Faults {
     return objects.filter((_, index) => index === (amount < 0.35 ? 0 : 1));
   }
 
+  /** Then the statement of a person waits as well, and has no effect. */
+  #isStandbyAway(): boolean {
+    return this.#world.postgres?.isStandbyAway ?? false;
+  }
+
   /** The synchronous standby of PostgreSQL is away, and comes back or takes over. */
   #loseStandby(amount: number, until: (end: () => void) => void): void {
     const { postgres } = this.#world;
@@ -254,7 +261,7 @@ export class Faults {
     const backup = store.backup();
     until(() => {
       // One restore in a history: after a second one, a process that was cut off may have nothing left to notice it by.
-      if (store.revision === backup.revision || this.#hasRestored) return;
+      if (store.revision === backup.revision || this.#hasRestored || this.#isStandbyAway()) return;
       this.#hasRestored = true;
       for (const [index, { server, checker: lockChecker }] of objects.entries()) {
         const isChanged = server.lock && server.lock.version !== backup.locks[index]?.version;

@@ -7,12 +7,14 @@ import { bugs } from "./bugs.ts";
 import { builtFiles, copyPackages } from "./copy-packages.ts";
 import { type ExecutedLines, linesOfCode } from "./coverage.ts";
 import type { Width } from "./plan.ts";
+import { bugsInShards } from "./shards/bugs-in-shards.ts";
+import { simulateShards } from "./shards/simulate.ts";
 import { add, emptySummary, type Summary } from "./summary.ts";
 import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 import { checks } from "./violation.ts";
 import type { WorkerOptions } from "./worker.ts";
 
-const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --stores | --supervised] [--coverage] [--bug NAME] [--all-bugs]
+const usage = `Usage: npm run simulate -- [--seeds N] [--from S] [--wide | --narrow | --stores | --supervised | --shards] [--coverage] [--bug NAME] [--all-bugs]
 
 Runs seeded histories in virtual time and checks that no two terms overlap (G1), tokens increase (G2), a lock is released
 only by its holder (G3), and a free lock is acquired at once (G4). On a violation, prints the seed and the shortest history
@@ -27,6 +29,8 @@ simulated etcd or PostgreSQL. The others run only the candidate, which is faster
   --stores     run everything that ships on etcd or PostgreSQL in every seed
   --narrow     run only the candidate in every seed
   --supervised every candidate runs a child under the machine of the supervisor, with a watchdog that may hang or die
+  --shards     sets of shards and semaphores instead of elections: no two owners, increasing tokens, no shard unowned for longer
+               than a lease, even distribution, no needless movement
   --coverage   print the share of the lines of the shipped packages that the histories execute; implies --wide
                without --stores
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
@@ -170,6 +174,7 @@ function options() {
         narrow: { type: "boolean", default: false },
         stores: { type: "boolean", default: false },
         supervised: { type: "boolean", default: false },
+        shards: { type: "boolean", default: false },
         coverage: { type: "boolean", default: false },
         bug: { type: "string" },
         "all-bugs": { type: "boolean", default: false },
@@ -237,6 +242,7 @@ async function main(): Promise<number> {
     narrow,
     stores,
     supervised,
+    shards,
     coverage,
     "all-bugs": allBugs,
     help,
@@ -249,9 +255,12 @@ async function main(): Promise<number> {
   const first = wholeNumber(from, "--from", 1, 0);
   if ([wide, narrow, stores].filter(Boolean).length > 1)
     fail("--wide, --narrow and --stores exclude each other");
-  const known = supervised ? bugsInSupervisor : bugs;
+  const known = shards ? bugsInShards : supervised ? bugsInSupervisor : bugs;
   if (bug !== undefined && !Object.hasOwn(known, bug))
     fail(`--bug must be one of ${Object.keys(known).join(", ")}, but is ${bug}`);
+  if (shards) {
+    return simulateShards({ from: first, seeds: seedCount, threads, bug, allBugs: allBugs ?? false });
+  }
   if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
   const ofBug = bug === undefined ? "mixed" : widthOf(bug);

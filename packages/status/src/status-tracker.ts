@@ -87,7 +87,7 @@ export class StatusTracker {
       leader: this.#leader,
       identity: election.identity,
       isLeader,
-      token: isLeader && election.term ? String(election.term.token) : null,
+      token: isLeader && election.term ? String(BigInt(election.term.token)) : null,
       since: this.#sinceMs === undefined ? null : new Date(this.#sinceMs).toISOString(),
       phase: this.#phase,
       leaseSecondsLeft: election.term ? Math.round(election.term.remainingMs()) / 1_000 : null,

@@ -2,7 +2,7 @@
 
 export interface SupervisedTerm {
   readonly identity: string;
-  readonly token: bigint;
+  readonly token: string | bigint;
   /** Aborts when the work should stop, on purpose or by loss. */
   readonly signal: AbortSignal;
   /** Aborts when the term is lost. From then on the work must have stopped within `remainingMs()`. */
@@ -11,6 +11,11 @@ export interface SupervisedTerm {
   readonly expired: AbortSignal;
   isValid(): boolean;
   remainingMs(): number;
+}
+
+/** The token as a number. Children get it without leading zeros, because a shell takes a number with them as octal. */
+export function tokenOf(term: SupervisedTerm | undefined): bigint | undefined {
+  return term && BigInt(term.token);
 }
 
 export interface SupervisedElection {

@@ -10,7 +10,7 @@ import type { CheckContext } from "./check/spec.ts";
 import { childProgram } from "./child-program.ts";
 import { readCompletion, recordCompletion } from "./completion.ts";
 import { DeadlineFile } from "./deadline-file.ts";
-import type { SupervisedTerm } from "./election-seam.ts";
+import { type SupervisedTerm, tokenOf } from "./election-seam.ts";
 import { describeProblem, SupervisorError } from "./errors.ts";
 import type { SupervisorEvents } from "./events.ts";
 import type { Effect, Event } from "./machine/types.ts";
@@ -248,7 +248,7 @@ export class Shell {
   }
 
   #tellChild(what: "begin" | "end"): void {
-    const token = String(this.#parts.term()?.token);
+    const token = String(tokenOf(this.#parts.term()));
     const message = what === "begin" ? { tenure: what, token } : { tenure: what };
     // A child that closed its channel cannot be told. It is killed when it does not answer.
     if (this.#process?.connected) this.#process.send(message, () => {});
@@ -259,7 +259,7 @@ export class Shell {
     const { killMarginMs } = options;
     const { monoMs, wallMs } = deadline;
     this.watchdog.setDeadline({ monoMs: monoMs - killMarginMs, wallMs: wallMs - killMarginMs });
-    const token = term()?.token;
+    const token = tokenOf(term());
     if (token !== undefined) await this.deadlineFile.write(deadline, token);
   }
 
@@ -334,7 +334,7 @@ export class Shell {
     this.#starts += 1;
     return childProgram(options, {
       marker: `${this.#marker}.${this.#starts}`,
-      token: term()?.token,
+      token: tokenOf(term()),
       deadlinePath: this.deadlineFile.path,
     });
   }

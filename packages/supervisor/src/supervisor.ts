@@ -149,7 +149,7 @@ export class Supervisor {
     const finished = new Promise<void>((resolve) => {
       this.#onFinished = resolve;
     });
-    this.#machine.send({ type: "term-began", token: term.token, deadline: this.#deadline(term) });
+    this.#machine.send({ type: "term-began", token: BigInt(term.token), deadline: this.#deadline(term) });
     const onLost = () => this.#machine.send({ type: "term-lost", deadline: this.#deadline(term) });
     // A loss aborts `signal` first. A child whose term has expired is killed without being asked to stop.
     const onEnding = () => (term.isValid() ? this.#machine.send({ type: "term-ending" }) : onLost());

@@ -7,7 +7,7 @@ function newElection() {
   const election = new ScriptedElection({ clock });
   const events: string[] = [];
   election.on("leader-changed", ({ leader }) => events.push(`leader ${leader}`));
-  election.on("term-started", ({ term }) => events.push(`started ${term.token}`));
+  election.on("term-started", ({ term }) => events.push(`started ${BigInt(term.token)}`));
   election.on("renewed", () => events.push("renewed"));
   election.on("term-ended", ({ reason, released }) => events.push(`ended ${reason} ${released}`));
   return { clock, election, events };
@@ -60,5 +60,5 @@ it("gives each term a higher token", () => {
   const { election } = newElection();
   const first = election.win();
   election.end();
-  expect(election.win().token).toBeGreaterThan(first.token);
+  expect(BigInt(election.win().token)).toBeGreaterThan(BigInt(first.token));
 });

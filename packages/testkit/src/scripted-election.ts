@@ -2,13 +2,23 @@
  * An election that follows the script of a test: the test decides when a term is won, renewed, lost and over. It has no lock
  * and makes no request. Use it to test code that takes an `Election`; use `MemoryLock` to test with real elections.
  */
-import { asError, type Clock, Emitter, type Instant, systemClock, warn } from "@tenure/base";
+import {
+  asError,
+  type Clock,
+  Emitter,
+  first as firstOf,
+  type Instant,
+  systemClock,
+  warn,
+} from "@tenure/base";
 import {
   type Election,
   type ElectionEvents,
   type EndReason,
   type Health,
   type RunOptions,
+  type Task,
+  type TaskResult,
   Term,
   type Work,
 } from "@tenure/election";
@@ -24,7 +34,22 @@ export interface ScriptedElectionOptions {
 const usualTermMs = 60_000;
 
 export class ScriptedElection
-  implements Pick<Election, "identity" | "leader" | "term" | "health" | "on" | "run" | "stepDown">
+  implements
+    Pick<
+      Election,
+      | "identity"
+      | "leader"
+      | "term"
+      | "health"
+      | "isLeader"
+      | "on"
+      | "once"
+      | "off"
+      | "run"
+      | "runIfLeader"
+      | "stepDown"
+      | "stop"
+    >
 {
   readonly identity: string;
   leader: string | undefined;
@@ -61,6 +86,25 @@ export class ScriptedElection
     return this.#events.on(name, listener);
   }
 
+  once<Name extends keyof ElectionEvents>(
+    name: Name,
+    listener: (event: ElectionEvents[Name]) => void,
+  ): () => void {
+    return this.#events.once(name, listener);
+  }
+
+  off<Name extends keyof ElectionEvents>(name: Name, listener: (event: ElectionEvents[Name]) => void): void {
+    this.#events.off(name, listener);
+  }
+
+  isLeader(): boolean {
+    return this.#term !== undefined && this.#term.refusal() === undefined;
+  }
+
+  async runIfLeader<T>(task: Task<T>): Promise<TaskResult<T>> {
+    return this.#term?.run(task) ?? { ran: false, completed: false, reason: "not-leading" };
+  }
+
   /** How many listeners there are. */
   get listeners(): number {
     return this.#events.size;
@@ -72,7 +116,12 @@ export class ScriptedElection
   }
 
   /** Serves the terms that the test wins, until the signal aborts or the test calls `endRun`. */
-  async run(work: Work, { signal }: RunOptions = {}): Promise<void> {
+  run(options?: RunOptions): Promise<void>;
+  run(work: Work, options?: RunOptions): Promise<void>;
+  async run(first: Work | RunOptions = {}, second: RunOptions = {}): Promise<void> {
+    const work: Work =
+      typeof first === "function" ? first : (term) => firstOf(this.#clock, { ending: term.signal });
+    const { signal } = typeof first === "function" ? second : first;
     this.#work = work;
     if (this.#term) this.#serve(this.#term, work);
     await new Promise<void>((resolve) => {
@@ -82,8 +131,15 @@ export class ScriptedElection
     });
     this.#term?.abort("shutdown");
     await this.#serving;
+    this.#serving = undefined;
     this.#work = undefined;
     this.log.push("run over");
+  }
+
+  /** Ends the run. Resolves when the work has stopped. */
+  async stop(): Promise<void> {
+    this.endRun();
+    await this.#serving;
   }
 
   /** Ends the run as its signal would. */
@@ -164,9 +220,11 @@ export class ScriptedElection
       } catch (error) {
         this.#events.emit("error", { error: asError(error) });
       }
+      if (!term.signal.aborted) term.abort("work-ended");
+      if (!term.tasks.isIdle) await term.tasks.idle();
       const released = !term.lost.aborted;
       this.log.push(released ? "released" : "not released");
-      if (this.#term === term) this.end(term.signal.aborted ? endReasonOf(term) : "work-ended", released);
+      if (this.#term === term) this.end(endReasonOf(term), released);
     })();
   }
 }

@@ -6,7 +6,10 @@
 import type { Term } from "@tenure/election";
 
 /** The part of a term that a gate uses. */
-export type GateTerm = Pick<Term, "identity" | "token" | "isValid" | "remainingMs">;
+export interface GateTerm extends Pick<Term, "identity" | "isValid" | "remainingMs"> {
+  /** The fencing token, as digits or as a number. */
+  readonly token: Term["token"] | bigint;
+}
 
 export interface Gate {
   readonly name: string;

@@ -12,7 +12,7 @@ function setUp(fails = false) {
   const gate: Gate = {
     name: "slice",
     takeOver: async ({ token }) => {
-      taken.push(token);
+      taken.push(BigInt(token));
       if (fails) throw new Error("forbidden");
     },
     open: async () => {},

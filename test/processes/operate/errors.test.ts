@@ -219,7 +219,8 @@ describe("wrong input exits with 2", () => {
     const env = { KUBECONFIG: cluster.kubeconfig, TENURE_OUTPUT: "xml", TENURE_LOCK: "secret" };
     const { code, err } = await start(["status", "x"], env).ran;
     expect(code).toBe(2);
-    expect(err).toContain('TENURE_LOCK must be one of lease, configmap, endpoints, but is "secret"');
+    expect(err).toContain("TENURE_LOCK must be one of lease, configmap, endpoints, or a URL");
+    expect(err).toContain('postgres://, etcd:// or etcds://, but is "secret"');
     expect(err).toContain('TENURE_OUTPUT must be one of json, yaml, wide, but is "xml"');
   });
 });

@@ -1,5 +1,6 @@
 /** Finds the lock of a candidate: in Kubernetes, or in the store that the URL of --lock names. */
 import { systemRandom } from "@tenure/base";
+import { uniqueIdentity } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { type Connection, type ConnectOptions, connect, newClient } from "../cluster/connect.ts";
 import type { Platform } from "../platform.ts";
@@ -39,15 +40,15 @@ export async function connectCandidate(
 }
 
 /**
- * Outside of Kubernetes no pod name is at hand. A random part tells apart two processes with the same host name, such as two
- * containers on the network of their host.
+ * A candidate without --id and POD_NAME is named for its host. If it changes its own pod, it needs the real name of the pod, so
+ * the missing POD_NAME is reported instead.
  */
-export function withIdentity<Flags extends ElectionFlags>(flags: Flags, platform: Platform): Flags {
-  if (!isLockUrl(flags.lock) || identityFrom(flags, platform)) return flags;
-  const suffix = Math.floor(systemRandom() * 2 ** 32)
-    .toString(16)
-    .padStart(8, "0");
-  return { ...flags, id: `${platform.hostName()}-${suffix}` };
+export function withIdentity<Flags extends ElectionFlags & TrafficFlags>(
+  flags: Flags,
+  platform: Platform,
+): Flags {
+  if (flags.id !== undefined || identityFrom(flags, platform) || routesInKubernetes(flags)) return flags;
+  return { ...flags, id: uniqueIdentity(platform.hostName(), systemRandom()) };
 }
 
 function routesInKubernetes({ label, service, leaderConfigmap }: TrafficFlags): boolean {

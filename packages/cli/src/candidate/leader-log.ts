@@ -20,7 +20,7 @@ export function logLeader(election: Election, log: Log, options: LeaderLogOption
   const me = election.identity;
   const stops = [
     election.on("term-started", ({ term }) => {
-      const token = String(term.token);
+      const token = String(BigInt(term.token));
       const facts = { event: "leading", identity: me, leader: me, token };
       log.info(`${me}: I am the leader! (fencing token ${token})`, facts);
     }),

@@ -36,7 +36,10 @@ export function addElectionOptions(command: Command, defaultName?: string): void
   if (defaultName !== undefined) name.default(defaultName);
   const options = [
     name,
-    new Option("--id <identity>", "identity of this replica, different for each (default: $POD_NAME)"),
+    new Option(
+      "--id <identity>",
+      "identity of this replica, different for each (default: $POD_NAME, else the name of the host and a random suffix)",
+    ),
     new Option(
       "--lock <kind>",
       `kind of the lock: ${lockChoices.join(", ")}; use a pair to migrate from one kind to the other; or the URL of a store: ` +

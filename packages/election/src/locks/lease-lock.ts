@@ -3,7 +3,8 @@ import type { KubeObject, ObjectKind } from "./object-kind.ts";
 import { ObjectLock, type ObjectLockOptions } from "./object-lock.ts";
 import { readRecord } from "./record-fields.ts";
 
-const lease: ObjectKind = {
+/** How the record is stored in a Lease. */
+export const leaseKind: ObjectKind = {
   kind: "Lease",
   apiVersion: "coordination.k8s.io/v1",
   root: "/apis/coordination.k8s.io/v1",
@@ -17,9 +18,12 @@ const lease: ObjectKind = {
   },
 };
 
-/** Stores the record in a `coordination.k8s.io/v1` Lease, as Kubernetes itself does. New elections should use this lock. */
+/**
+ * Stores the record in a `coordination.k8s.io/v1` Lease, as Kubernetes itself does. New elections should use this lock.
+ * @example new LeaseLock({ namespace: "prod", name: "billing" })
+ */
 export class LeaseLock extends ObjectLock {
   constructor(options: ObjectLockOptions) {
-    super(lease, options);
+    super(leaseKind, options);
   }
 }

@@ -4,6 +4,7 @@
  *
  * A candidate that holds only one of the two locks does not lead. migration-protocol.ts decides, and this class performs.
  */
+import { type Problem, unknownOptions } from "@tenure/base";
 import type { Answer, LockView } from "@tenure/core";
 import { invalidOptions } from "../errors.ts";
 import type { Lock, LockObserver, LockSpec } from "../lock.ts";
@@ -21,11 +22,28 @@ import {
   viewIn,
 } from "./migration-protocol.ts";
 
+/** The options of a lock that is two locks. Both are required. */
+export interface MigrationLockOptions {
+  /** The lock that the election moves away from. */
+  readonly from: Lock;
+  /** The lock that the election moves to. It must be on the same API server. */
+  readonly to: Lock;
+}
+
+/**
+ * Two locks used as one, to move an election from a legacy lock to a Lease.
+ * @example new MigrationLock({ from: new ConfigMapLock({ name: "billing" }), to: new LeaseLock({ name: "billing" }) })
+ */
 export class MigrationLock implements Lock {
   readonly #locks: Readonly<Record<Side, Lock>>;
   #state = initialProtocolState;
 
-  constructor({ from, to }: { readonly from: Lock; readonly to: Lock }) {
+  constructor(options: MigrationLockOptions) {
+    const problems: Problem[] = [...unknownOptions(options, { from: true, to: true })];
+    const { from, to } = options;
+    if (typeof from?.read !== "function") problems.push({ field: "from", rule: "must be a lock" });
+    if (typeof to?.read !== "function") problems.push({ field: "to", rule: "must be a lock" });
+    if (problems.length > 0) throw invalidOptions("use two locks as one", problems);
     this.#locks = { from, to };
   }
 

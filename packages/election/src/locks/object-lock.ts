@@ -3,7 +3,7 @@
  * sends the whole object as it was read, with only the record changed, and the API server rejects it (409) if the object has
  * changed since. The lock keeps no state: the caller passes in the view to write over.
  */
-import { type Problem, quote } from "@tenure/base";
+import { type Problem, quote, unknownOptions } from "@tenure/base";
 import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import { KubeClient, KubeError, loadConfig, type WatchRequest } from "@tenure/kube";
 import { nameProblem } from "@tenure/kube/internal";
@@ -17,15 +17,17 @@ import { formatTransfer, orderAnnotations, ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
 import { watchShared } from "./shared-watch.ts";
 
+/** The options of a lock in a Kubernetes object. Only `name` is required. */
 export interface ObjectLockOptions {
+  /** The name of the object. @example "billing" */
   readonly name: string;
-  /** @default $NAMESPACE, $POD_NAMESPACE, or the namespace of the kubeconfig's context or of the pod */
+  /** The namespace of the object. @default $NAMESPACE, $POD_NAMESPACE, or the namespace of the kubeconfig's context or of the pod */
   readonly namespace?: string;
   /** Labels to set with every write. Other labels of the object are not changed. @default none */
   readonly labels?: Readonly<Record<string, string>>;
   /** The path of a kubeconfig. @default $KUBECONFIG, the pod's service account, or ~/.kube/config */
   readonly kubeconfig?: string;
-  /** @default the kubeconfig's current context */
+  /** A context of the kubeconfig. @default the kubeconfig's current context */
   readonly context?: string;
   /** Pass the same client to several locks to share its connections. @default one of its own, so that no other request delays a renewal */
   readonly client?: KubeClient;
@@ -38,7 +40,7 @@ export interface ObjectLockOptions {
 }
 
 /** The API server sends a bookmark about every minute, so a stream that is silent for this long is dead. */
-const silentWatchMs = 150_000;
+export const silentWatchMs = 150_000;
 
 export class ObjectLock implements Lock {
   readonly #kind: ObjectKind;
@@ -233,22 +235,31 @@ export class ObjectLock implements Lock {
  * The candidate aborts a request at its own limit, but first handles an answer that arrived while the process was frozen.
  * The client does not promise that, so its limit is a backstop that comes well after the candidate's.
  */
-function clientTimeoutMs(timeoutMs: number | undefined): number | undefined {
+export function clientTimeoutMs(timeoutMs: number | undefined): number | undefined {
   return timeoutMs === undefined ? undefined : Math.max(timeoutMs + 1_000, 10_000);
 }
 
+const knownOptions: Readonly<Record<keyof ObjectLockOptions, true>> = {
+  name: true,
+  namespace: true,
+  labels: true,
+  kubeconfig: true,
+  context: true,
+  client: true,
+  shareWatch: true,
+};
+
 /** Every problem with the options of a lock in a Kubernetes object. */
-export function checkLockOptions({
-  name,
-  namespace,
-  shareWatch,
-  client,
-}: ObjectLockOptions): readonly Problem[] {
+export function checkLockOptions(options: ObjectLockOptions): readonly Problem[] {
+  const { name, namespace, shareWatch, client } = options;
   const names = [
     nameProblem("name", name),
     namespace === undefined ? undefined : nameProblem("namespace", namespace),
   ];
-  const problems = names.filter((problem) => problem !== undefined);
+  const problems = [
+    ...unknownOptions(options, knownOptions),
+    ...names.filter((problem) => problem !== undefined),
+  ];
   if (shareWatch !== undefined && typeof shareWatch !== "boolean") {
     problems.push({ field: "shareWatch", rule: "must be true or false", value: quote(shareWatch) });
   } else if (shareWatch && !client) {
@@ -267,7 +278,7 @@ function check(kind: string, options: ObjectLockOptions): void {
 }
 
 /** Kubernetes calls the resourceVersion opaque but keeps it ordered (by contract since 1.35). The fencing tokens depend on that. */
-function revisionOf(object: KubeObject): bigint {
+export function revisionOf(object: KubeObject): bigint {
   const version = object.metadata?.resourceVersion;
   if (typeof version === "string" && /^\d+$/.test(version)) return BigInt(version);
   throw new UnreadableRecord(

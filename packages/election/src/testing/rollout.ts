@@ -43,10 +43,10 @@ export class Rollout {
       onOverrun: "report",
       ...rest,
     });
-    const work = async ({ signal, token }: { signal: AbortSignal; token: bigint }) => {
+    const work = async ({ signal, token }: { signal: AbortSignal; token: string }) => {
       this.working += 1;
       this.mostWorking = Math.max(this.mostWorking, this.working);
-      this.tokens.push(token);
+      this.tokens.push(BigInt(token));
       this.log.push(`${identity} works`);
       await aborted(signal);
       await sleep(this.clock, 20);

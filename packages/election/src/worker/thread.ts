@@ -10,7 +10,7 @@ const setup = workerData as WorkerSetup;
 const port = parentPort;
 if (!port) throw new Error("this file is the entry point of a worker thread");
 
-const onCommand = await serveCandidate({
+const ready = serveCandidate({
   setup,
   lock: lockFromSpec(setup.lock),
   clock: systemClock,
@@ -18,4 +18,5 @@ const onCommand = await serveCandidate({
   send: (notice) => port.postMessage(notice),
   endProcess,
 });
-port.on("message", onCommand);
+// Deno drops messages that arrive before there is a listener. A rejection ends the thread, which the main thread notices.
+port.on("message", (command) => void ready.then((onCommand) => onCommand(command)));

@@ -1,10 +1,10 @@
 /** The candidate of an election with `worker: true`, as the main thread sees it. */
-import { Worker } from "node:worker_threads";
 import type { Instant } from "@tenure/base";
 import type { Config } from "@tenure/core";
 import type { CandidateHandle, Command, Notice } from "../candidate.ts";
 import type { LockSpec } from "../lock.ts";
 import { SharedStatus } from "./shared-status.ts";
+import { startWorker } from "./start-worker.ts";
 
 /** What the worker thread is started with. Then it gets commands and sends notices. */
 export interface WorkerSetup {
@@ -60,8 +60,4 @@ export class WorkerCandidate implements CandidateHandle {
   lastContactMs(): number {
     return this.#status.lastContactMs();
   }
-}
-
-function startWorker(workerData: WorkerSetup): Thread {
-  return new Worker(new URL("./thread.js", import.meta.url), { workerData });
 }

@@ -122,6 +122,7 @@ export class PostgresServer {
   #changed(change: Change): void {
     if (change.kind === "restored") {
       this.#hasRow = false;
+      this.#confirmed = undefined;
       for (const end of [...this.#sessions]) end();
       return;
     }

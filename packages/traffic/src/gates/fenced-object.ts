@@ -47,30 +47,31 @@ export class FencedObject implements GateBackend {
 
   async takeOver(call: Call, term: GateTerm): Promise<void> {
     const found = await find(call, this.#kind.path);
-    if (!found || !this.#isOurs(found) || tokenOf(found) >= term.token || this.#kind.isEmpty(found)) return;
-    await this.#write(call, found, term.token, false);
+    if (!found || !this.#isOurs(found) || tokenOf(found) >= BigInt(term.token) || this.#kind.isEmpty(found))
+      return;
+    await this.#write(call, found, BigInt(term.token), false);
   }
 
   async open(call: Call, term: GateTerm): Promise<void> {
     const [found] = await Promise.all([find(call, this.#kind.path), this.#kind.prepare?.(call)]);
     if (found) {
       this.#kind.accept(found);
-      rejectIfFenced(found, term.token, this.#kind.what);
+      rejectIfFenced(found, BigInt(term.token), this.#kind.what);
     }
-    await this.#write(call, found, term.token, true);
+    await this.#write(call, found, BigInt(term.token), true);
   }
 
   async check(call: Call, term: GateTerm): Promise<string | undefined> {
     const found = await find(call, this.#kind.path);
-    if (found && tokenOf(found) === term.token && this.#kind.isFilled(found)) return undefined;
+    if (found && tokenOf(found) === BigInt(term.token) && this.#kind.isFilled(found)) return undefined;
     await this.open(call, term);
     return `somebody ${found ? "changed" : "deleted"} the ${this.#kind.what}; it names this replica again`;
   }
 
   async close(call: Call, term: GateTerm): Promise<void> {
     const found = await find(call, this.#kind.path);
-    if (!found || tokenOf(found) > term.token || !this.#isOurs(found)) return;
-    await this.#write(call, found, term.token, false);
+    if (!found || tokenOf(found) > BigInt(term.token) || !this.#isOurs(found)) return;
+    await this.#write(call, found, BigInt(term.token), false);
   }
 
   #isOurs(object: KubeObject): boolean {

@@ -103,15 +103,15 @@ class LabelledPods implements GateBackend {
     // Read before the other pods were fenced: if the pod changed since, the write conflicts and everything is repeated.
     const own = pods.find(({ metadata }) => metadata.name === this.#pod) ?? (await this.#own(call));
     this.#rejectIfReplaced(own);
-    rejectIfFenced(own, term.token, this.#what(own));
-    await this.#write(call, own, "leader", term.token);
+    rejectIfFenced(own, BigInt(term.token), this.#what(own));
+    await this.#write(call, own, "leader", BigInt(term.token));
   }
 
   async check(call: Call, term: GateTerm): Promise<string | undefined> {
     const leaders = await this.#list(call, this.#leaders());
     const others = leaders.filter(({ metadata }) => metadata.name !== this.#pod);
     const own = leaders.find(({ metadata }) => metadata.name === this.#pod);
-    const isOwn = own !== undefined && tokenOf(own) === term.token;
+    const isOwn = own !== undefined && tokenOf(own) === BigInt(term.token);
     if (isOwn && others.length === 0) return undefined;
     await this.open(call, term);
     const taken = others.map(({ metadata }) => metadata.name).join(", ");
@@ -123,18 +123,18 @@ class LabelledPods implements GateBackend {
 
   async close(call: Call, term: GateTerm): Promise<void> {
     const own = await find(call, this.#path(this.#pod));
-    if (!own || own.metadata.uid !== this.#uid || tokenOf(own) > term.token) return;
-    await this.#write(call, own, "standby", term.token);
+    if (!own || own.metadata.uid !== this.#uid || tokenOf(own) > BigInt(term.token)) return;
+    await this.#write(call, own, "standby", BigInt(term.token));
   }
 
   /** After this, no write of an earlier term can label the pod as leader. */
   async #fence(call: Call, pod: KubeObject, term: GateTerm): Promise<void> {
     for (let current: KubeObject | undefined = pod; current; ) {
-      rejectIfFenced(current, term.token, this.#what(current));
+      rejectIfFenced(current, BigInt(term.token), this.#what(current));
       const isStandby = current.metadata.labels?.[this.#roleLabel] === "standby";
-      if (isStandby && tokenOf(current) === term.token) return;
+      if (isStandby && tokenOf(current) === BigInt(term.token)) return;
       try {
-        await this.#write(call, current, "standby", term.token);
+        await this.#write(call, current, "standby", BigInt(term.token));
         return;
       } catch (error) {
         const code = error instanceof KubeError ? error.code : undefined;

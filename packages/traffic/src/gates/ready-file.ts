@@ -108,7 +108,9 @@ export class ReadyFile implements Gate {
   async #write(term: GateTerm | undefined): Promise<void> {
     const temporary = `${this.path}.new`;
     const untilMs = this.#clock.now().wallMs + (term?.remainingMs() ?? 0);
-    const text = term ? `ok\ntoken ${term.token}\nuntil ${new Date(untilMs).toISOString()}\n` : "ok\n";
+    const text = term
+      ? `ok\ntoken ${BigInt(term.token)}\nuntil ${new Date(untilMs).toISOString()}\n`
+      : "ok\n";
     try {
       // Never write through a symbolic link that somebody put there.
       await rm(temporary, { force: true });

@@ -154,7 +154,7 @@ describe("tenure elect", () => {
 
   it.each([
     [
-      "--lease-duration 5 --preset quick --log-format xml",
+      "--lease-duration 5 --preset quick --log-format xml --id=",
       [
         "error: Cannot start, there are 4 problems:",
         '  - --preset must be one of standard, fast-failover, low-load, but is "quick"',

@@ -35,6 +35,8 @@ export interface ChildFlags extends HookFlags {
   wait?: string;
   whenUnhealthy?: string;
   warm?: boolean;
+  shards?: string;
+  permits?: string;
 }
 
 export type RunFlags = ConnectionFlags &
@@ -59,6 +61,14 @@ const unhealthyHelp: Readonly<Record<(typeof unhealthyActions)[number], string>>
 export function addChildOptions(command: Command): void {
   const groups: Record<string, Option[]> = {
     "Election:": [
+      new Option(
+        "--shards <number>",
+        "divide the work into this many shards; each replica runs the command once for each shard that it owns",
+      ),
+      new Option(
+        "--permits <number>",
+        "let this many replicas run the command at the same time, instead of one",
+      ),
       new Option(
         "--wait <duration>",
         "exit with code 4 if this replica has not become the leader in time (default: wait forever)",

@@ -19,6 +19,8 @@ Examples:
   tenure run --lease-lock-name reports --ready http://127.0.0.1:8080/ready --health http://127.0.0.1:8080/health -- ./server
   tenure run --lease-lock-name migrate --once v42 -- ./migrate.sh       # one replica runs it to its end, the others see that it is done
   tenure run --lease-lock-name nightly --wait 30s -- ./report.sh        # give up if another replica leads
+  tenure run --lease-lock-name billing --shards 16 -- node worker.js    # every replica runs it for its share of the shards
+  tenure run --lease-lock-name crawler --permits 2 -- ./crawl           # two replicas run it at the same time
   tenure run --config tenure.yaml                                       # the file may contain command: [node, worker.js]
 
 Without a cluster: run \`tenure sandbox\` in one terminal, then in others
@@ -50,6 +52,13 @@ Environment of the child, in addition to that of tenure:
   TENURE_TOKEN          fencing token, greater with every term; pass it to your storage, which must reject lower ones;
                         with --warm it is in the message instead
   TENURE_DEADLINE_FILE  file with the time until which the child may work, updated at every renewal
+With --shards also:
+  TENURE_SHARD           number of the shard of this child, from 0
+  TENURE_SHARD_COUNT     number of shards that is in force
+  TENURE_SHARD_RANGE     hashes (FNV-1a, 64 bits) of the keys of the shard: 0xSTART-0xEND, without the end
+  TENURE_SHARD_SELECTOR  the same as a shardSelector of Kubernetes, for the uids of objects
+With --permits also:
+  TENURE_PERMIT          number of the permit, from 0
 
 A hook is a command for the shell, or a JSON list of words: ["mount", "/data"]. It has the environment of the child, and TENURE_ROLE
 (leader or follower). It runs as the user of tenure, and prints to tenure's stdout and stderr.

@@ -98,7 +98,7 @@ export function newOnce({ task, client, lock, namespace, name, identity, clock, 
         }
         if (recordIn(lock, before)?.holderIdentity !== identity || !term.isValid()) return false;
         const at = new Date(clock.now().wallMs).toISOString();
-        const value = JSON.stringify({ at, by: identity, token: String(term.token) });
+        const value = JSON.stringify({ at, by: identity, token: String(BigInt(term.token)) });
         const annotations = { ...before.metadata.annotations, [annotation]: value };
         // The whole object as it was read, with its resourceVersion: whoever takes the lock meanwhile makes this fail.
         const body = {

@@ -31,7 +31,9 @@ import { checkExecutable } from "./executable.ts";
 import { checkFileLimit, setFileLimit } from "./file-limit.ts";
 import { lostLeaseWarnings } from "./lost-lease-warnings.ts";
 import { newOnce, type Once, onceProblems } from "./once.ts";
+import { isShared, shareProblems } from "./share-flags.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
+import { superviseShares } from "./supervise-shares.ts";
 import { logSupervisor } from "./supervisor-log.ts";
 import { limitWait } from "./wait-limit.ts";
 
@@ -63,7 +65,7 @@ export async function runCommand(
     const log = await openLog(setup.flags, platform, 2);
     for (const warning of setup.warnings) log.warn(warning, { event: "advice" });
     try {
-      return await supervise(setup, platform, signals, log);
+      return await (isShared(setup.flags) ? superviseShares : supervise)(setup, platform, signals, log);
     } finally {
       await log.close();
     }
@@ -82,7 +84,7 @@ async function check(typed: readonly string[], declared: Command, platform: Plat
   problems.push(...electionProblems(flags, platform, nameOf));
   problems.push(...connectionProblems(flags), ...logProblems(flags));
   problems.push(...trafficProblems(flags, platform, { hasChild: true }));
-  problems.push(...onceProblems(flags));
+  problems.push(...onceProblems(flags), ...shareProblems(flags));
   const child = childOptions(flags, platform, problems);
   if (flags.wait !== undefined) readDuration("wait", flags.wait, problems);
   if (command.length === 0) {

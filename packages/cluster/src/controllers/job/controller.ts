@@ -3,6 +3,7 @@
  * successPolicy.
  */
 import { messageOf } from "@tenure/base";
+import { objectPath } from "../../client/api.ts";
 import { keyOf, splitKey } from "../../client/informer.ts";
 import type { Pod, PodTemplate } from "../../client/objects.ts";
 import { claimsOf, controllerOf, controllerReference } from "../../client/owner.ts";
@@ -45,6 +46,7 @@ export const jobController: Controller = (context) => {
     const job = all.get(namespace, name);
     if (!job) {
       writer.forget(key);
+      await releaseOrphans(namespace, name);
       return;
     }
     if ((job.spec.managedBy ?? ownName) !== ownName) return;
@@ -107,6 +109,29 @@ export const jobController: Controller = (context) => {
       await patchObject(client, pods, pod.metadata, patch, { type: "merge" });
     } catch (error) {
       if (!hasCode(error, "NotFound")) throw error;
+    }
+  }
+
+  /** Pods of a Job that is gone. Nobody counts them, and their finalizer would keep them for ever. */
+  async function releaseOrphans(namespace: string, name: string): Promise<void> {
+    const orphans = allPods.list(namespace).filter((pod) => {
+      const owner = controllerOf(pod);
+      const isHeld = pod.metadata.finalizers?.includes(trackingFinalizer);
+      return isHeld && owner?.kind === jobs.kind && owner.name === name;
+    });
+    if (orphans.length === 0) return;
+    const uid = await uidOf(namespace, name);
+    for (const pod of orphans) if (controllerOf(pod)?.uid !== uid) await release(pod);
+  }
+
+  /** Asks the API server, because the copy of the Jobs may be behind that of the pods. */
+  async function uidOf(namespace: string, name: string): Promise<string | undefined> {
+    try {
+      const path = objectPath(jobs, { namespace, name });
+      return (await client.request<Job>({ method: "GET", path })).metadata.uid;
+    } catch (error) {
+      if (hasCode(error, "NotFound")) return undefined;
+      throw error;
     }
   }
 

@@ -12,7 +12,7 @@ it.each<[string, Node, string[]]>([
   ["is ready", withConditions(["Ready", "True"]), []],
   ["is not ready", withConditions(["Ready", "False"]), ["not-ready:NoSchedule", "not-ready:NoExecute"]],
   ["is unknown", withConditions(["Ready", "Unknown"]), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
-  ["is new", withConditions(), ["not-ready:NoSchedule", "not-ready:NoExecute"]],
+  ["is new", withConditions(), ["not-ready:NoSchedule"]],
   [
     "has little memory",
     withConditions(["Ready", "True"], ["MemoryPressure", "True"]),

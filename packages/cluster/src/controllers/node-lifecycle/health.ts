@@ -50,13 +50,14 @@ export function wantedTaints(node: Node, mayEvict: boolean, nowMs: number): read
       node.status?.conditions?.some((each) => each.type === type && each.status === status),
     )
     .map(({ key }) => key);
-  // A node without conditions has just been created. It is not ready yet.
-  if (!node.status?.conditions?.some(({ type }) => type === "Ready")) keys.push(notReady);
   if (node.spec?.unschedulable) keys.push(unschedulable);
   const wanted = keys.flatMap((key): Taint[] => [
     { key, effect: "NoSchedule" },
     ...(evicting.has(key) && mayEvict ? [{ key, effect: "NoExecute" }] : []),
   ]);
+  // A node without conditions has just been created. It gets no new pods yet, but nothing leaves it.
+  const isNew = !node.status?.conditions?.some(({ type }) => type === "Ready");
+  if (isNew) wanted.push({ key: notReady, effect: "NoSchedule" });
   return [
     ...present.filter(({ key }) => !ownTaints.has(key)),
     ...wanted.map(

@@ -116,7 +116,7 @@ function checkNames(workload: Workload, election: string, about: string): Report
     .map(({ name }) =>
       finding(
         "identity",
-        `${nameOf(workload)}, container ${name} has no identity: neither POD_NAME nor --id is set`,
+        `${nameOf(workload)}, container ${name} has no identity: neither POD_NAME nor --id is set. It uses its host name and a random suffix, which does not lead to its pod`,
         ["env:", "  - name: POD_NAME", "    valueFrom: {fieldRef: {fieldPath: metadata.name}}"].join("\n"),
         about,
       ),

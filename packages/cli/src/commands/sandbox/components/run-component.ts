@@ -1,6 +1,7 @@
 /** Runs the controllers or the scheduler until a signal stops them. */
+import { systemRandom } from "@tenure/base";
 import { type ElectedOptions, runControllers, runScheduler } from "@tenure/cluster";
-import { checkIdentity, checkTimings } from "@tenure/core";
+import { checkIdentity, checkTimings, uniqueIdentity } from "@tenure/core";
 import type { Command } from "commander";
 import { timingsFrom } from "../../../candidate/create-election.ts";
 import { untilShutdown } from "../../../candidate/shutdown.ts";
@@ -10,11 +11,10 @@ import type { Platform } from "../../../platform.ts";
 import { rejectProblems } from "../../../settings/problems.ts";
 import { readSettings } from "../../../settings/settings.ts";
 import type { ComponentFlags, ComponentName } from "./declare.ts";
-import { componentIdentity } from "./identity.ts";
 
 export async function runComponent(name: ComponentName, command: Command, platform: Platform): Promise<void> {
   const { flags, problems, nameOf } = await readSettings<ComponentFlags>(command, platform);
-  const identity = flags.id ?? componentIdentity(platform);
+  const identity = flags.id ?? uniqueIdentity(platform.hostName(), systemRandom());
   problems.push(...checkTimings(timingsFrom(flags)).problems, ...checkIdentity(identity).problems);
   problems.push(...logProblems(flags));
   rejectProblems(problems, { nameOf });

@@ -1,9 +1,10 @@
 /** The cluster in the process of `tenure sandbox --nodes`: controllers, scheduler and nodes beside the API. */
+import { systemRandom } from "@tenure/base";
 import { type NodesOptions, runControllers, runScheduler, startNodes } from "@tenure/cluster";
+import { uniqueIdentity } from "@tenure/core";
 import { loadConfig } from "@tenure/kube";
 import { newClient } from "../../../cluster/connect.ts";
 import type { Platform } from "../../../platform.ts";
-import { componentIdentity } from "./identity.ts";
 
 export interface ComponentsOptions extends Pick<NodesOptions, "images" | "isolation" | "dataDirectory"> {
   readonly nodes: number;
@@ -27,7 +28,7 @@ export async function startComponents(
   const client = newClient(config, platform, "tenure sandbox");
   const lockClient = newClient(config, platform, "tenure leader-election");
   const stopping = new AbortController();
-  const identity = componentIdentity(platform);
+  const identity = uniqueIdentity(platform.hostName(), systemRandom());
   // Errors are not reported: the API is in this process, and everything is retried.
   const options = { client, lockClient, identity, signal: stopping.signal };
   const running = [

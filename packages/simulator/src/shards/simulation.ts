@@ -1,0 +1,321 @@
+/**
+ * One seeded history of a set of shards. A stormy history has every fault, and then must calm down. A calm one has a good network
+ * and members that come, go and crash one after another: then no shard may be unowned for long, and none may move in vain.
+ */
+import { Random } from "../random.ts";
+import { Scheduler } from "../scheduler.ts";
+import { SetChecker, type SetViolation } from "./checker.ts";
+import { goodLink } from "./link.ts";
+import { type MemberOptions, SimulatedMember, type Work } from "./member.ts";
+import { SetServer } from "./server.ts";
+
+export interface SetHistory {
+  readonly violations: readonly SetViolation[];
+  readonly starts: number;
+  readonly faults: number;
+  readonly simulatedMs: number;
+  readonly longestUnownedMs: number;
+  readonly moved: number;
+  readonly leastMoves: number;
+  readonly lines: readonly string[];
+}
+
+const stormMs = 240_000;
+/** Twice the longest lease, the longest stop, and some retries. */
+const calmDownMs = 105_000;
+/** In calm histories, and where all leases are the same. */
+const longestLeaseSeconds = 20;
+/** In stormy histories: a member with a long lease notices late that its watch is silent. */
+const differentLeaseSeconds = [5, 10, 15, 20, 40] as const;
+
+export async function simulateSet(seed: number): Promise<SetHistory> {
+  const world = new World(seed);
+  return seed % 4 === 0 ? world.calm() : world.storm();
+}
+
+class World {
+  readonly #random: Random;
+  readonly #scheduler = new Scheduler();
+  readonly #server = new SetServer();
+  readonly #checker = new SetChecker();
+  readonly #lines: string[] = [];
+  readonly #members: SimulatedMember[] = [];
+  readonly #isSemaphore: boolean;
+  #count: number;
+  /** With it, whoever creates the map waits for members that it cannot know of, because their leases were deleted, too. */
+  readonly #waitWhenAbsent: boolean;
+  readonly #leaseSeconds: number | undefined;
+  readonly #faultNames: readonly FaultName[];
+  #faults = 0;
+  #names = 0;
+  #checksUnowned = false;
+  #isCalm = false;
+  #moved = 0;
+  #leastMoves = 0;
+
+  constructor(seed: number) {
+    this.#random = new Random(seed);
+    this.#isSemaphore = this.#random.chance(0.2);
+    this.#count = this.#isSemaphore ? this.#random.integer(1, 3) : this.#random.pick([1, 2, 3, 5, 8]);
+    this.#waitWhenAbsent = this.#random.chance(0.5);
+    // It waits for its own lease duration, so all must be the same.
+    this.#leaseSeconds = this.#waitWhenAbsent ? this.#random.integer(10, longestLeaseSeconds) : undefined;
+    const deletions = this.#waitWhenAbsent
+      ? (["delete-map-and-lease", "delete-map", "delete-lease"] as const)
+      : [this.#random.pick(["delete-map", "delete-lease"] as const)];
+    this.#faultNames = [...faultNames, ...deletions];
+  }
+
+  async storm(): Promise<SetHistory> {
+    const random = this.#random;
+    const size = random.integer(1, 4);
+    for (let index = 0; index < size; index++)
+      this.#scheduler.at(random.between(0, 10_000), () => this.#join());
+    const faults = random.integer(3, 14);
+    for (let index = 0; index < faults; index++) {
+      this.#scheduler.at(random.between(5_000, stormMs), () => this.#cause(random.pick(this.#faultNames)));
+    }
+    await this.#run(stormMs);
+    for (const member of this.#members) {
+      Object.assign(member.link.state, goodLink);
+      if (member.isAlive && member.isFrozen) member.thaw(0);
+    }
+    if (this.#present().length === 0) this.#join();
+    await this.#run(stormMs + calmDownMs);
+    this.#checker.checkCalm(this.#present(), this.#agreedCount(), this.#mostPerMember());
+    return this.#result(stormMs + calmDownMs);
+  }
+
+  async calm(): Promise<SetHistory> {
+    const random = this.#random;
+    this.#isCalm = true;
+    const size = random.integer(1, 4);
+    for (let index = 0; index < size; index++) this.#join();
+    let nowMs = 60_000;
+    await this.#run(nowMs);
+    this.#checker.checkCalm(this.#present(), this.#count, this.#mostPerMember());
+    this.#checker.forgetUnowned();
+    this.#checksUnowned = true;
+    for (let change = 0; change < 6; change++) {
+      const sizes = this.#present().map((member) => member.works.size);
+      const startsBefore = this.#checker.starts;
+      const least = this.#changeMembers(sizes);
+      nowMs += 40_000;
+      await this.#run(nowMs);
+      this.#checker.checkCalm(this.#present(), this.#count, this.#mostPerMember());
+      const moved = this.#checker.starts - startsBefore;
+      this.#moved += moved;
+      this.#leastMoves += least;
+      if (moved > least) this.#checker.violate("movement", `${moved} shards moved, and ${least} had to`);
+    }
+    return this.#result(nowMs);
+  }
+
+  /** Changes one member. Returns how many shards have to move. */
+  #changeMembers(sizes: readonly number[]): number {
+    const present = this.#present();
+    const index = this.#random.integer(0, present.length - 1);
+    const one = present[index] as SimulatedMember;
+    if (present.length < 2 || (present.length < 5 && this.#random.chance(0.5))) {
+      this.#join();
+      return this.#leastStarts([...sizes, 0]);
+    }
+    if (this.#random.chance(0.5)) this.#log(`${one.options.identity} leaves`, () => one.leave());
+    else this.#log(`${one.options.identity} crashes`, () => one.crash());
+    return this.#leastStarts(sizes.filter((_, other) => other !== index));
+  }
+
+  /** How many shards must get another owner, if these are the numbers of shards that the members have. */
+  #leastStarts(sizes: readonly number[]): number {
+    const room = Math.min(this.#count, sizes.length * this.#mostPerMember());
+    const free = room - sizes.reduce((sum, size) => sum + size, 0);
+    return free + leastMoves(sizes, this.#count, this.#mostPerMember());
+  }
+
+  async #run(untilMs: number): Promise<void> {
+    const leaseMs = longestLeaseSeconds * 1_000;
+    await this.#scheduler.run(untilMs, async () => {
+      this.#checker.check(this.#members);
+      if (!this.#checksUnowned) return;
+      const possible = Math.min(this.#count, this.#present().length * this.#mostPerMember());
+      if (possible < this.#count) this.#checker.forgetUnowned();
+      else this.#checker.checkUnowned(this.#members, this.#count, this.#scheduler.nowMs, leaseMs + 1_000);
+    });
+  }
+
+  #join(identity = `m${++this.#names}`): void {
+    const random = this.#random;
+    const options: MemberOptions = {
+      identity,
+      count: this.#count,
+      leaseSeconds:
+        this.#leaseSeconds ??
+        (this.#isCalm ? random.integer(10, longestLeaseSeconds) : random.pick(differentLeaseSeconds)),
+      mostPerMember: this.#mostPerMember(),
+      passOn: this.#isSemaphore,
+      waitWhenAbsent: this.#waitWhenAbsent,
+      rate: random.between(0.995, 1.005),
+      stopMs: random.pick([0, 500, 3_000]),
+    };
+    const hooks = {
+      started: (member: SimulatedMember, work: Work) => {
+        this.#note(`${identity} starts ${work.shard} of ${work.count} with token ${work.token}`);
+        this.#checker.started(member, work);
+      },
+      log: (line: string) => this.#note(line),
+    };
+    this.#log(`${identity} begins with count ${options.count}, lease ${options.leaseSeconds}s`, () =>
+      this.#members.push(new SimulatedMember(options, this.#scheduler, this.#server, random.fork(), hooks)),
+    );
+  }
+
+  #cause(fault: FaultName): void {
+    const random = this.#random;
+    const present = this.#present();
+    this.#faults += 1;
+    if (fault === "join") {
+      if (present.length < 5) this.#join();
+      return;
+    }
+    if (present.length === 0) return;
+    const member = random.pick(present);
+    const { identity } = member.options;
+    const forMs = random.between(500, 45_000);
+    const later = (action: () => void) => this.#scheduler.after(forMs, action);
+    const change = (state: Partial<typeof goodLink>) => {
+      Object.assign(member.link.state, state);
+      later(() => Object.assign(member.link.state, goodLink));
+    };
+    this.#note(`fault: ${fault} ${identity} for ${Math.round(forMs)} ms`);
+    switch (fault) {
+      case "leave":
+        member.leave();
+        return;
+      case "crash":
+        member.crash();
+        if (random.chance(0.5)) later(() => this.#join(identity));
+        return;
+      case "freeze":
+      case "suspend":
+        member.freeze();
+        later(() => {
+          if (member.isAlive && member.isFrozen) member.thaw(fault === "suspend" ? forMs : 0);
+        });
+        return;
+      case "cut":
+        change({ isCut: true });
+        return;
+      case "lossy":
+        change({ loss: random.between(0.1, 0.7) });
+        return;
+      case "slow":
+        change({ slowMs: random.between(500, 15_000) });
+        return;
+      case "silent-watch":
+        change({ isWatchSilent: true });
+        return;
+      case "break-watch":
+        member.link.breakWatch();
+        return;
+      case "cut-and-slow":
+        change({ slowMs: random.between(5_000, 15_000), isWatchSilent: true });
+        return;
+      case "delete-map":
+        this.#server.delete("map");
+        return;
+      case "delete-lease":
+        this.#server.delete(identity);
+        return;
+      case "delete-map-and-lease":
+        change({ isWatchSilent: true, loss: random.between(0, 0.5) });
+        this.#server.delete(identity);
+        this.#server.delete("map");
+        return;
+      case "unlabel-lease":
+        this.#server.unlabel(identity);
+        return;
+      case "unlabel-map":
+        this.#server.unlabel("map");
+        return;
+      case "end-work":
+        for (const shard of [...member.works.keys()].slice(0, 1)) member.endWork(shard);
+        return;
+      case "change-count":
+        this.#count = this.#isSemaphore ? this.#count : random.pick([1, 2, 3, 5, 8]);
+        // As in a rollout: each replica leaves, and another one begins with the new count.
+        for (const old of present) {
+          const atMs = random.between(0, 20_000);
+          this.#scheduler.after(atMs, () => this.#join());
+          this.#scheduler.after(atMs + random.between(0, 15_000), () => old.isAlive && old.leave());
+        }
+        return;
+    }
+  }
+
+  #present(): SimulatedMember[] {
+    return this.#members.filter((member) => member.isAlive && !member.hasEnded && !member.set.stopping);
+  }
+
+  /** The count in force at the end: the one that all want, otherwise the one that they had before. */
+  #agreedCount(): number {
+    const wanted = new Set(this.#present().map(({ options }) => options.count));
+    return wanted.size === 1 ? ([...wanted][0] as number) : (this.#server.map?.count ?? 0);
+  }
+
+  #mostPerMember(): number {
+    return this.#isSemaphore ? 1 : Number.POSITIVE_INFINITY;
+  }
+
+  #log(line: string, action: () => void): void {
+    this.#note(line);
+    action();
+  }
+
+  #note(line: string): void {
+    this.#lines.push(`${(this.#scheduler.nowMs / 1_000).toFixed(3).padStart(9)} ${line}`);
+  }
+
+  #result(simulatedMs: number): SetHistory {
+    return {
+      violations: this.#checker.violations,
+      starts: this.#checker.starts,
+      faults: this.#faults,
+      simulatedMs,
+      longestUnownedMs: this.#checker.longestUnownedMs,
+      moved: this.#moved,
+      leastMoves: this.#leastMoves,
+      lines: this.#lines,
+    };
+  }
+}
+
+const faultNames = [
+  "join",
+  "join",
+  "leave",
+  "crash",
+  "crash",
+  "freeze",
+  "suspend",
+  "cut",
+  "lossy",
+  "slow",
+  "silent-watch",
+  "break-watch",
+  "cut-and-slow",
+  "unlabel-lease",
+  "unlabel-map",
+  "end-work",
+  "change-count",
+] as const;
+
+type FaultName = (typeof faultNames)[number] | "delete-map" | "delete-lease" | "delete-map-and-lease";
+
+/** How many shards must move between members that stay, until they are distributed evenly. */
+function leastMoves(sizes: readonly number[], count: number, mostPerMember: number): number {
+  const share = Math.floor(count / sizes.length);
+  const larger = count % sizes.length;
+  const ranked = [...sizes].sort((a, b) => b - a);
+  const excess = ranked.map((size, rank) => size - Math.min(mostPerMember, share + (rank < larger ? 1 : 0)));
+  return excess.reduce((sum, one) => sum + Math.max(0, one), 0);
+}
