@@ -1,4 +1,4 @@
-/** Which mutants of a package are tried, and which tests count. */
+/** Which mutants of a package, or of "shards", are tried, and which tests count. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,15 +16,22 @@ const tracked = (...paths) =>
 
 const isTest = (path) => path.endsWith(".test.ts");
 
+/** Sets of shards have their own machine, beside that of an election. The histories that test it need the simulator. */
+const shards = ["packages/core/src/shards", "packages/election/src/shards"];
+const foldersOf = (name) => (name === "shards" ? shards : [`packages/${name}/src`]);
+const belongsTo = (name) => (path) =>
+  name === "shards" || !shards.some((folder) => path.startsWith(`${folder}/`));
+
 /** Only the package's own tests count: a bug gets its test in the earliest layer. They also tell best what is wrong. */
 export function testFilesFor(name) {
-  return tracked(`packages/${name}/src`).filter(isTest);
+  const folders = name === "shards" ? [...shards, "packages/simulator/src/shards"] : foldersOf(name);
+  return tracked(...folders).filter((path) => isTest(path) && belongsTo(name)(path));
 }
 
 /** Every mutant of the package with a number, and the ones to try. */
 export function chooseMutants(name, options) {
-  const files = tracked(`packages/${name}/src`).filter(
-    (path) => !isTest(path) && !path.includes("/testing/"),
+  const files = tracked(...foldersOf(name)).filter(
+    (path) => !isTest(path) && !path.includes("/testing/") && belongsTo(name)(path),
   );
   const all = files
     .flatMap((path) =>
