@@ -124,8 +124,11 @@ it("the next agent kills what was left when agent and watchdog were killed toget
   expect(watchdogs).toHaveLength(1);
   // A stopped watchdog does not notice the end of the agent.
   for (const watchdog of watchdogs) process.kill(watchdog, "SIGSTOP");
+  const exited = new Promise((resolve) => agent.once("exit", resolve));
   agent.kill("SIGKILL");
   for (const watchdog of watchdogs) process.kill(watchdog, "SIGKILL");
+  // As long as it is alive, the folder is its own.
+  await exited;
   const before = processesWith(`sleep\0${seconds}`);
   expect(before).toHaveLength(2);
   const next = await startNode({
