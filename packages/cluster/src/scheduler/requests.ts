@@ -1,6 +1,6 @@
 /** What a pod requests. */
 import type { Container, Pod } from "../client/objects.ts";
-import { thousandths } from "./quantity.ts";
+import { thousandths } from "../client/quantity.ts";
 
 /** Amounts in thousandths, by the name of the resource. */
 export type Amounts = ReadonlyMap<string, number>;

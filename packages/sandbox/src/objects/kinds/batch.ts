@@ -1,4 +1,4 @@
-/** Job and CronJob. They are only stored: no controller acts on them. */
+/** Job and CronJob. The API only stores them. Controllers act on them. */
 import { type Kind, section } from "../kind.ts";
 import type { ApiObject, JsonObject, ObjectMeta } from "../object.ts";
 import { type FieldError, field } from "../status.ts";

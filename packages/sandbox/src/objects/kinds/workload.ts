@@ -1,4 +1,4 @@
-/** Deployment, ReplicaSet, StatefulSet and DaemonSet. They are only stored: no controller acts on them. */
+/** Deployment, ReplicaSet, StatefulSet and DaemonSet. The API only stores them. Controllers act on them. */
 import { ageColumn, type Column, formatLabels, joined, type Kind, nameColumn, section } from "../kind.ts";
 import { type LabelSelector, matchesLabels } from "../label-selector.ts";
 import { isDnsSubdomain } from "../name-rules.ts";

@@ -19,13 +19,18 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** In thousandths, rounded up as Kubernetes does. The API server has checked the text; anything else counts as 0. */
-export function thousandths(quantity: string | number | undefined): number {
+/** The value of a quantity. The API server has checked the text; anything else counts as 0. */
+export function parseQuantity(quantity: string | number | undefined): number {
   const parts = /^([+-]?[\d.]+)(?:[eE]([+-]?\d+)|([a-zA-Z]*))$/.exec(String(quantity ?? "0"));
   if (!parts) return 0;
   const [, digits, exponent, suffix = ""] = parts;
   const factor = exponent === undefined ? (factors[suffix] ?? 0) : 10 ** Number(exponent);
-  const value = Number(digits) * factor * 1000;
+  const value = Number(digits) * factor;
+  return Number.isNaN(value) ? 0 : value;
+}
+
+/** In thousandths, rounded up as Kubernetes does. */
+export function thousandths(quantity: string | number | undefined): number {
   // The sum of decimal fractions is not exact: 0.1 + 0.2 must not need more than 0.3.
-  return Number.isNaN(value) ? 0 : Math.ceil(Math.round(value * 1e6) / 1e6);
+  return Math.ceil(Math.round(parseQuantity(quantity) * 1000 * 1e6) / 1e6);
 }
