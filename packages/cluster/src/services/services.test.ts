@@ -10,6 +10,8 @@ let sandbox: Sandbox;
 let client: KubeClient;
 let services: RunningServices;
 const servers: Server[] = [];
+/** The address of a service comes from its name. Another run of these tests on this machine uses other ones. */
+const run = Math.random().toString(36).slice(2, 10);
 beforeAll(async () => {
   sandbox = await startSandbox();
   client = clientOf(sandbox);
@@ -39,7 +41,7 @@ const path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const sliceOf = (name: string, port: number, addresses: string[]) => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
-  metadata: { name: `${name}-1`, labels: { "kubernetes.io/service-name": name } },
+  metadata: { name: `${name}-1`, labels: { "kubernetes.io/service-name": `${name}-${run}` } },
   addressType: "IPv4",
   ports: [{ name: "", port }],
   endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
@@ -49,7 +51,7 @@ async function create(name: string, spec: object): Promise<string> {
   const created = await client.request<{ spec: { clusterIP: string } }>({
     method: "POST",
     path: "/api/v1/namespaces/default/services",
-    body: { apiVersion: "v1", kind: "Service", metadata: { name }, spec },
+    body: { apiVersion: "v1", kind: "Service", metadata: { name: `${name}-${run}` }, spec },
   });
   return created.spec.clusterIP.replace(/^10/, "127");
 }
