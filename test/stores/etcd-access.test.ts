@@ -1,11 +1,13 @@
 /** Authentication and encryption of a real etcd, and what a candidate reports when they fail: one sentence with the way out. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EtcdLock, type EtcdLockOptions } from "@tenure/etcd";
+import { openEtcdStore, startSandbox } from "@tenure/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { send } from "../../packages/sandbox/src/testing/client.ts";
 import { record, viewIn } from "../conformance/locks-target.ts";
 import { freePorts } from "../kube/ports.mjs";
 import { type EtcdCluster, startEtcd } from "./etcd.mjs";
@@ -19,6 +21,28 @@ async function failureOf(options: Partial<EtcdLockOptions>) {
   if (answer.kind !== "failed") throw new Error(`it did not fail: ${answer.kind}`);
   expect(answer.failure.message).not.toContain("secret");
   return answer.failure;
+}
+
+/** Two sandboxes on this etcd serve the same objects, also after `pauseMs`. */
+async function serveTogether(access: Omit<EtcdLockOptions, "name" | "prefix">, pauseMs = 0) {
+  const stores = [await openEtcdStore(access), await openEtcdStore(access)];
+  const sandboxes = await Promise.all(stores.map((store) => startSandbox({ store })));
+  const [first, second] = sandboxes as [(typeof sandboxes)[0], (typeof sandboxes)[0]];
+  const path = "/api/v1/namespaces/default/configmaps";
+  try {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const body = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "shared" },
+      data: { key: "value" },
+    };
+    expect((await send(first, "POST", path, body)).status).toBe(201);
+    expect((await send(second, "GET", `${path}/shared`)).body.data).toEqual({ key: "value" });
+  } finally {
+    await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+    await Promise.all(stores.map((store) => store.close()));
+  }
 }
 
 describe("with passwords", () => {
@@ -70,6 +94,24 @@ describe("with passwords", () => {
     expect(view.record).toEqual(record("a", 1));
     await expect.poll(() => changes).toEqual([record("a", 1).renewTime]);
     ending.abort();
+  });
+
+  it("sandboxes with rights on the whole store share it, also after their tokens expired", async () => {
+    await serveTogether({ endpoints: cluster.endpoints, username: "root", password: "root" }, 3_000);
+  });
+
+  it("a sandbox with a wrong password", async () => {
+    const tenure = new URL("../../packages/cli/bin/tenure.mjs", import.meta.url).pathname;
+    const store = String(cluster.endpoints[0]).replace("http", "etcd");
+    const { status, stderr } = spawnSync(process.execPath, [tenure, "sandbox", "--store", store], {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: tmpdir(), ETCD_USERNAME: "root", ETCD_PASSWORD: "secret" },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^error: Cannot open the store in etcd http:\/\/127\.0\.0\.1:\d+: .*authentication failed.*\. Check user name and password: ETCD_USERNAME/,
+    );
+    expect(stderr).not.toContain("secret");
   });
 
   it("a wrong password", async () => {
@@ -151,6 +193,11 @@ describe("with TLS", () => {
       .poll(async () => (await lock.write(record("a"), undefined, signal)).kind)
       .toMatch(/found|conflict/);
     expect(viewIn(await lock.read(signal)).record).toEqual(record("a"));
+  });
+
+  it("sandboxes with a certificate share the store", async () => {
+    const tls = { ca: pem("ca.crt"), cert: pem("client.crt"), key: pem("client.key") };
+    await serveTogether({ endpoints: cluster.endpoints, tls });
   });
 
   it("an unknown authority", async () => {

@@ -1,6 +1,6 @@
 /** @tenure/etcd/internal: for the other packages of tenure. It may change with any release. */
 export { Connection, type OpenClient } from "./connection.ts";
-export { detailsOf } from "./server-error.ts";
+export { detailsOf, failureFromError } from "./server-error.ts";
 export {
   authenticate,
   compareModRevision,

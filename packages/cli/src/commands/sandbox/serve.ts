@@ -129,14 +129,22 @@ async function openStore(flags: SandboxFlags, platform: Platform): Promise<Store
     { nameOf },
   );
   const { etcdAccess } = await import("../../stores/open-store.ts");
+  const access = await etcdAccess(place as Extract<typeof place, { store: "etcd" }>, platform);
   try {
-    return await openEtcdStore(await etcdAccess(place as Extract<typeof place, { store: "etcd" }>, platform));
+    return await openEtcdStore(access);
   } catch (error) {
-    if (error instanceof CliError) throw error;
-    const fix = error instanceof SandboxError ? "" : ". Check that etcd runs";
-    throw new CliError("Failed", `Cannot open the store ${maskLock(store)}: ${messageOf(error)}${fix}`, {
-      cause: error,
+    if (error instanceof SandboxError)
+      throw new CliError("Failed", `Cannot open the store ${maskLock(store)}: ${error.message}`, {
+        cause: error,
+      });
+    const { failureFromError } = await import("@tenure/etcd/internal");
+    const server = `etcd ${access.endpoints.join(",")}`;
+    const { kind, message } = failureFromError(error, "open the store", {
+      server,
+      key: "--prefix=true /registry/",
     });
+    const fix = kind === "unreachable" ? ". Check that etcd runs" : "";
+    throw new CliError("Failed", `${message}${fix}`, { cause: error });
   }
 }
 
