@@ -196,3 +196,22 @@ it("without a majority, reads and writes fail clearly and in time, and go on aft
   await eventually(() => store.problem().then((problem) => problem === undefined), "etcd answers");
   await increment(store, key);
 });
+
+it("events are deleted by a lease of etcd, other objects are not", async () => {
+  const [a, b] = [await open(), await open()];
+  const leaseOf = async (key: string) => {
+    const { kvs } = await cluster.call("/v3/kv/range", { key: Buffer.from(key).toString("base64") });
+    return (kvs as { lease?: string }[])[0]?.lease;
+  };
+  const [event, other] = [`/registry/events/default/event-${++count}`, newKey()];
+  for (const key of [event, other]) await increment(a, key);
+  const lease = await leaseOf(event);
+  expect(lease).toMatch(/^\d+$/);
+  expect(await leaseOf(other)).toBeUndefined();
+  const { grantedTTL } = await cluster.call("/v3/lease/timetolive", { ID: lease });
+  expect(Number(grantedTTL)).toBeGreaterThanOrEqual(3_600);
+  // The end of the lease, without waiting for it.
+  await cluster.call("/v3/lease/revoke", { ID: lease });
+  await eventually(() => a.get(event) === undefined && b.get(event) === undefined, "both forget the event");
+  expect(numberIn(b, other)).toBe(1);
+});

@@ -5,6 +5,7 @@ export {
   authenticate,
   compareModRevision,
   deletion,
+  grantLease,
   type KeyValue,
   memberStatus,
   type RangeResponse,

@@ -27,7 +27,11 @@ const rangeResponse: Message = {
   more: { id: 3, type: "boolean" },
 };
 
-const putRequest: Message = { key: { id: 1, type: "bytes" }, value: { id: 2, type: "bytes" } };
+const putRequest: Message = {
+  key: { id: 1, type: "bytes" },
+  value: { id: 2, type: "bytes" },
+  lease: { id: 3, type: "integer" },
+};
 
 const requestOp: Message = {
   range: { id: 1, type: rangeRequest },
@@ -120,7 +124,8 @@ export interface RangeResponse {
 
 interface RequestOp {
   readonly range?: RangeRequest;
-  readonly put?: { readonly key: Uint8Array; readonly value: Uint8Array };
+  /** With a lease, etcd deletes the key when the lease expires. */
+  readonly put?: { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint };
   readonly delete?: { readonly key: Uint8Array };
 }
 
@@ -190,6 +195,12 @@ export const watch = procedure<WatchRequest, WatchResponse>(
   "/etcdserverpb.Watch/Watch",
   watchRequest,
   watchResponse,
+);
+/** Creates a lease. Without a renewal it expires after its time to live, in seconds. */
+export const grantLease = procedure<{ readonly ttl: bigint }, { readonly lease: bigint }>(
+  "/etcdserverpb.Lease/LeaseGrant",
+  { ttl: { id: 1, type: "integer" } },
+  { lease: { id: 2, type: "integer" } },
 );
 /** Tells the version of a member. */
 export const memberStatus = procedure<object, { readonly version: string }>(

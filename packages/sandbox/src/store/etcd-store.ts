@@ -11,6 +11,7 @@ import {
   compareModRevision,
   deletion,
   detailsOf,
+  grantLease,
   type KeyValue,
   range,
   txn,
@@ -20,6 +21,7 @@ import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { ApiError } from "../objects/status.ts";
 import { checkVersions } from "./etcd-version.ts";
 import { EtcdWatch } from "./etcd-watch.ts";
+import { EventLeases, isEventKey } from "./event-leases.ts";
 import { Limiter } from "./limiter.ts";
 import { MemoryIndex, type Plan, planCommit, type StoreContent } from "./memory-index.ts";
 import type { Store } from "./store.ts";
@@ -73,11 +75,16 @@ class EtcdStore implements Store {
   readonly #watching: Promise<void>;
   readonly #waiting = new Set<() => void>();
   readonly #limiter = new Limiter(mostInFlight);
+  readonly #leases: EventLeases;
 
   constructor(connection: Connection, watchConnection: Connection, content: StoreContent, parts: Parts) {
     this.#connection = connection;
     this.#index = new MemoryIndex(content);
     this.#clock = parts.clock;
+    this.#leases = new EventLeases(parts.clock, async (seconds) => {
+      const request = { ttl: BigInt(seconds) };
+      return (await connection.call(grantLease, request, this.#ending.signal, requestMs)).lease;
+    });
     this.#watch = new EtcdWatch({
       ...parts,
       connection: watchConnection,
@@ -189,10 +196,12 @@ class EtcdStore implements Store {
     // As kube-apiserver does: the revision of the key is the resourceVersion.
     const { resourceVersion, ...metadata } = object.value.metadata;
     const stored = { ...object.value, metadata };
+    const lease =
+      type !== "DELETED" && isEventKey(key) ? await this.#ask(() => this.#leases.current()) : undefined;
     const operation =
       type === "DELETED"
         ? { delete: { key: bytes } }
-        : { put: { key: bytes, value: Buffer.from(JSON.stringify(stored)) } };
+        : { put: { key: bytes, value: Buffer.from(JSON.stringify(stored)), ...(lease && { lease }) } };
     const modRevision = BigInt(current?.revision ?? 0);
     const request = {
       compare: [{ target: compareModRevision, key: bytes, modRevision }],
