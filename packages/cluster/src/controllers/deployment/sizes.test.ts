@@ -26,6 +26,13 @@ it.each([
   expect(newSetSize(wanted, all, size)).toBe(expected);
 });
 
+it("the new ReplicaSet waits until the old one has deleted the pods that it gives up", () => {
+  const wanted = rolling(6, 1, 1);
+  const created = replicaSet("new", [1, 1, 1]);
+  expect(newSetSize(wanted, [replicaSet("old", [5, 6, 6]), created], 1)).toBe(1);
+  expect(newSetSize(wanted, [replicaSet("old", [5, 5, 5]), created], 1)).toBe(2);
+});
+
 it.each<[string, ReturnType<typeof rolling>, ReplicaSet, ReplicaSet[], Record<string, number>]>([
   [
     "shrink to what may be unavailable",

@@ -11,6 +11,8 @@ export type Sizes = ReadonlyMap<string, number>;
 
 export const sizeOf = ({ spec }: ReplicaSet) => spec.replicas ?? 0;
 const availableOf = ({ status }: ReplicaSet) => status?.availableReplicas ?? 0;
+/** A ReplicaSet that was just made smaller still has its pods. Until it has deleted them, nothing may take their place. */
+const occupiedBy = (set: ReplicaSet) => Math.max(sizeOf(set), set.status?.replicas ?? 0);
 export const sum = (sets: readonly ReplicaSet[], value: (set: ReplicaSet) => number) =>
   sets.reduce((total, set) => total + value(set), 0);
 const isActive = (set: ReplicaSet) => sizeOf(set) > 0;
@@ -19,7 +21,7 @@ const isActive = (set: ReplicaSet) => sizeOf(set) > 0;
 export function newSetSize(deployment: Deployment, all: readonly ReplicaSet[], size: number): number {
   const { replicas, maxSurge } = boundsOf(deployment);
   if (!isRolling(deployment) || size > replicas) return replicas;
-  const room = Math.max(replicas + maxSurge - sum(all, sizeOf), 0);
+  const room = Math.max(replicas + maxSurge - sum(all, occupiedBy), 0);
   return size + Math.min(room, replicas - size);
 }
 
