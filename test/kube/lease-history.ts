@@ -99,7 +99,7 @@ function wrongTokens(history: readonly Entry[], ourLines: readonly Line[]): stri
       : [`token ${after.token} of ${after.id} follows ${before.token} of ${before.id}`],
   );
   const foreign = starts.flatMap(({ id, token }) => {
-    const index = history.findIndex(({ revision }) => String(revision) === token);
+    const index = history.findIndex(({ revision }) => revision === BigInt(token ?? -1));
     const isAcquisition = history[index]?.holder === id && history[index - 1]?.holder !== id;
     return isAcquisition ? [] : [`token ${token} of ${id} is not the revision of its acquisition`];
   });
