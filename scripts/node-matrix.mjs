@@ -7,7 +7,6 @@
  */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -27,7 +26,8 @@ if (process.platform !== "linux" || process.arch !== "x64") {
   process.exit(1);
 }
 const given = process.argv.slice(2);
-const folder = await mkdtemp(join(tmpdir(), "tenure-nodes-"));
+// Not in /tmp: the containers of the tests have a /tmp of their own, and would not find Node in it.
+const folder = await mkdtemp("/var/tmp/tenure-nodes-");
 let failures = 0;
 try {
   for (const version of given.length > 0 ? given : allVersions) {
