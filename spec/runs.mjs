@@ -95,5 +95,5 @@ export const bugs = [
   { name: "stop-after-hard-deadline", histories: 4 },
   { name: "remote-timestamps", histories: 8 },
   { name: "watch-trusted-after-gap", histories: 8 },
-  { name: "validity-from-acknowledgement", histories: 8 },
+  { name: "validity-from-acknowledgement", histories: 32 },
 ];
