@@ -210,6 +210,8 @@ it("events are deleted by a lease of etcd, other objects are not", async () => {
   expect(await leaseOf(other)).toBeUndefined();
   const { grantedTTL } = await cluster.call("/v3/lease/timetolive", { ID: lease });
   expect(Number(grantedTTL)).toBeGreaterThanOrEqual(3_600);
+  await b.caughtUp();
+  expect([event, other].map((key) => numberIn(b, key))).toEqual([1, 1]);
   // The end of the lease, without waiting for it.
   await cluster.call("/v3/lease/revoke", { ID: lease });
   await eventually(() => a.get(event) === undefined && b.get(event) === undefined, "both forget the event");
