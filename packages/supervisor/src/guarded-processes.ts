@@ -150,6 +150,7 @@ export class GuardedProcesses {
     return new ProcessTree({
       marker,
       table: procTable(),
+      clock: this.#options.clock,
       supervisor: ownPid,
       excluded: () => (this.#watchdog.pid === undefined ? [] : [this.#watchdog.pid]),
       adoptsOrphans: false,
@@ -160,7 +161,13 @@ export class GuardedProcesses {
 /** Kills the processes of an earlier run that was killed together with its watchdog. @param marker the marker of that run */
 export async function killLeftProcesses(marker: string, clock: Clock): Promise<number> {
   // They are older than this process, so this process cannot be their supervisor.
-  const tree = new ProcessTree({ marker, table: procTable(), supervisor: 0, excluded: () => [ownPid] });
+  const tree = new ProcessTree({
+    marker,
+    table: procTable(),
+    clock,
+    supervisor: 0,
+    excluded: () => [ownPid],
+  });
   return killUntilGone(tree, { clock });
 }
 

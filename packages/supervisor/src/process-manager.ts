@@ -58,6 +58,7 @@ export class ProcessManager {
       tree: new ProcessTree({
         marker: this.#marker,
         table: procTable(),
+        clock,
         supervisor: ownPid,
         excluded: () => [],
       }),

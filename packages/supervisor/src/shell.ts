@@ -75,6 +75,7 @@ export class Shell {
     this.#tree = new ProcessTree({
       marker: this.#marker,
       table: procTable(),
+      clock,
       supervisor: ownPid,
       cgroup: childCgroup(this.#marker),
       excluded: () => (this.watchdog.pid === undefined ? [] : [this.watchdog.pid]),

@@ -13,20 +13,25 @@ export interface ProcessRow {
 }
 
 export interface ProcessTable {
-  /** All processes that run; zombies do not. Undefined if there is no /proc. */
-  read(): readonly ProcessRow[] | undefined;
+  /**
+   * All processes that run; zombies do not. Undefined if there is no /proc.
+   * @param known rows that are returned as they are if their processes still run, by pid
+   */
+  read(known?: ReadonlyMap<number, ProcessRow>): readonly ProcessRow[] | undefined;
   /** The environment that the program was started with. Undefined if this process may not read it. */
   environmentOf(pid: number): Buffer | undefined;
 }
 
 export function procTable(folder = "/proc"): ProcessTable {
   return {
-    read: () => {
+    read: (known) => {
       const names = attempt(() => readdirSync(folder));
       const pids = names?.filter((name) => /^\d+$/.test(name));
       if (!pids || pids.length === 0) return undefined;
       // A process that has exited since the listing has no file any more.
       return pids.flatMap((pid) => {
+        const row = known?.get(Number(pid));
+        if (row) return row;
         const line = attempt(() => readShort(`${folder}/${pid}/stat`));
         return (line && parseStat(line)) || [];
       });

@@ -31,26 +31,32 @@ function newMachine(
       ...processes,
     ] as readonly FakeProcess[],
     sent: [] as string[],
+    /** The pids of which each scan read more than that they run. */
+    reads: [] as number[][],
+    monoMs: 0,
+    /** How long this process is frozen before it reads the process table. */
+    frozenMs: 1_000,
   };
   const tree = new ProcessTree({
     marker: "mark",
     supervisor,
     excluded: () => [101],
     ...(cgroup && { cgroup }),
+    clock: { now: () => ({ monoMs: machine.monoMs, wallMs: 0 }) },
     table: {
-      read: () =>
-        hasProc
-          ? machine.processes.map(
-              ({ pid, parent = 1, group = pid, session = pid, started = 1, name = "sh" }): ProcessRow => ({
-                pid,
-                parent,
-                group,
-                session,
-                started,
-                name,
-              }),
-            )
-          : undefined,
+      read: (known) => {
+        if (!hasProc) return undefined;
+        machine.monoMs += machine.frozenMs;
+        machine.reads.push([]);
+        return machine.processes.map(
+          ({ pid, parent = 1, group = pid, session = pid, started = 1, name = "sh" }): ProcessRow => {
+            const row = known?.get(pid);
+            if (row) return row;
+            machine.reads.at(-1)?.push(pid);
+            return { pid, parent, group, session, started, name };
+          },
+        );
+      },
       environmentOf: (pid) =>
         Buffer.from(machine.processes.find((process) => process.pid === pid)?.env ?? ""),
     },
@@ -217,6 +223,27 @@ describe("ProcessTree", () => {
       "SIGKILL 400",
       "SIGKILL 401",
     ]);
+  });
+
+  it("reads only its own and new processes soon after a scan of all", () => {
+    const { tree, machine } = newMachine([{ pid: 200 }, { pid: 300 }]);
+    machine.frozenMs = 0;
+    expect(tree.find()).toEqual([200]);
+    machine.processes = [...machine.processes, { pid: 201, env: "mark" }, { pid: 301 }];
+    expect(tree.find()).toEqual([200, 201]);
+    expect(machine.reads.at(-1)).toEqual([200, 201, 301]);
+  });
+
+  it("reads all processes again if it was frozen since, or kills", () => {
+    const { tree, machine } = newMachine([{ pid: 200 }, { pid: 300 }]);
+    tree.find();
+    machine.processes = [{ pid: 300, env: "mark" }];
+    expect(tree.find()).toEqual([300]);
+    machine.frozenMs = 0;
+    tree.find();
+    machine.processes = [{ pid: 300 }, { pid: 400, env: "mark" }];
+    tree.kill();
+    expect(machine.reads.at(-1)).toEqual([300, 400]);
   });
 
   it("without /proc contains only the group, while it is not empty", () => {

@@ -14,12 +14,19 @@
  * Does not find a process that cleared its environment AND left the session AND lost all its parents before the first scan.
  * Without /proc it knows only the process group.
  */
+import type { Clock } from "@tenure/base";
 import { type Delivery, sendSignal } from "../platform.ts";
 import type { ChildCgroup } from "./child-cgroup.ts";
 import type { ProcessRow, ProcessTable } from "./process-table.ts";
 
 /** The environment variable that carries the marker to all descendants. */
 export const markerVariable = "TENURE_CHILD_MARKER";
+
+/**
+ * Within this time after a scan of all processes, another scan reads only those of the tree and those that are new. No pid is
+ * given to another process so soon: all other pids would have to be used before.
+ */
+const reuseMs = 20;
 
 /** Programs that are made to be PID 1 of a container and start one program. Their other children are orphans of that program. */
 const containerInits: ReadonlySet<string> = new Set([
@@ -34,6 +41,7 @@ interface ProcessTreeOptions {
   /** A text that every process of the tree inherits in its environment. */
   readonly marker: string;
   readonly table: ProcessTable;
+  readonly clock: Pick<Clock, "now">;
   /** The pid of the supervisor. The supervisor and its ancestors never belong to the tree. */
   readonly supervisor: number;
   /** Pids that never belong to the tree: the watchdog. */
@@ -56,6 +64,10 @@ export class ProcessTree {
   #sessions = new Set<number>();
   /** The processes of the last scan, by pid, with their start time. */
   #known = new Map<number, number>();
+  /** All other processes of the last scan, by pid. */
+  #others: ReadonlyMap<number, ProcessRow> = new Map();
+  /** When the last scan began that read every process. */
+  #readAllMs = Number.NEGATIVE_INFINITY;
   /** Whether orphans of the tree are reparented to PID 1, and other processes are not. Known after the first scan. */
   #hasOwnInit = false;
 
@@ -89,7 +101,7 @@ export class ProcessTree {
 
   /** The pids of all processes of the tree. Without /proc: the groups that are not empty, as negative numbers. */
   find(): number[] {
-    return this.#scan().map(({ pid }) => pid);
+    return this.#scan({ mayReuse: true }).map(({ pid }) => pid);
   }
 
   /**
@@ -127,26 +139,42 @@ export class ProcessTree {
     return members.map(({ pid }) => pid);
   }
 
-  #scan(): Pick<ProcessRow, "pid" | "group" | "session">[] {
-    const rows = this.#options.table.read();
+  #scan({ mayReuse = false } = {}): Pick<ProcessRow, "pid" | "group" | "session">[] {
+    const others = mayReuse && this.#isRecent() ? this.#others : undefined;
+    const rows = this.#read(others);
     if (!rows) {
       return this.groups
         .filter((group) => this.#send(-group, 0) !== "gone")
         .map((group) => ({ pid: -group, group, session: group }));
     }
-    const members = this.#membersOf(rows);
+    const members = this.#membersOf(rows, others);
     this.#known = new Map(members.map(({ pid, started }) => [pid, started]));
+    this.#others = new Map(rows.filter(({ pid }) => !this.#known.has(pid)).map((row) => [row.pid, row]));
     return members;
   }
 
-  #membersOf(rows: readonly ProcessRow[]): ProcessRow[] {
+  #isRecent(): boolean {
+    return this.#options.clock.now().monoMs - this.#readAllMs < reuseMs;
+  }
+
+  /** @param others processes of an earlier scan that are not read again */
+  #read(others: ReadonlyMap<number, ProcessRow> | undefined): readonly ProcessRow[] | undefined {
+    const { table, clock } = this.#options;
+    const rows = others && table.read(others);
+    // Checks the time again: this process may have been frozen before it read.
+    if (rows && this.#isRecent()) return rows;
+    this.#readAllMs = clock.now().monoMs;
+    return table.read();
+  }
+
+  #membersOf(rows: readonly ProcessRow[], others?: ReadonlyMap<number, ProcessRow>): ProcessRow[] {
     const { supervisor, excluded } = this.#options;
     const never = new Set([supervisor, ...excluded(), ...ancestorsOf(supervisor, rows)]);
     const candidates = rows.filter(({ pid }) => !never.has(pid));
     const own = rows.find(({ pid }) => pid === supervisor);
     if (own) this.#hasOwnInit = hasOwnInit(own, rows);
     const confined = new Set(this.#options.cgroup?.members());
-    const marked = candidates.filter((row) => this.#isMarked(row, own));
+    const marked = candidates.filter((row) => others?.get(row.pid) !== row && this.#isMarked(row, own));
     // Includes the sessions of the last scan: the session is all that identifies a process whose parent has died since.
     const sessions = new Set([...this.#sessions, ...marked.map(({ session }) => session)]);
     sessions.delete(own?.session ?? 0);

@@ -29,6 +29,7 @@ export function newManager(options: Partial<ManagerOptions> = {}, cgroup?: (mark
   const tree = new ProcessTree({
     marker,
     table: procTable(),
+    clock: systemClock,
     supervisor: ownPid,
     excluded: () => [],
     ...(cgroup && { cgroup: cgroup(marker) }),

@@ -41,6 +41,7 @@ const guard = new Guard({
   tree: new ProcessTree({
     marker,
     table: procTable(),
+    clock: systemClock,
     supervisor: Number(supervisor),
     excluded: () => [ownPid],
     cgroup,
