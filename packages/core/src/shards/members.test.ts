@@ -60,7 +60,11 @@ describe("deadAtMs", () => {
       lease({ holderIdentity: "", leaseDurationSeconds: 1, acquireTime: "later" }),
       1_000,
     ],
-    ["is when a later incarnation was seen, which waited for its end", lease({ acquireTime: "later" }), 1_000],
+    [
+      "is when a later incarnation was seen, which waited for its end",
+      lease({ acquireTime: "later" }),
+      1_000,
+    ],
     [
       "is a lease after somebody removed the holder by hand",
       lease({ holderIdentity: "", leaseDurationSeconds: 15 }),
@@ -117,7 +121,11 @@ describe("expiresAtMs", () => {
 
 describe("othersInMap", () => {
   const member = (of: Incarnation) => ({ ...of, count: 4, leaving: false, shards: [] });
-  const view = { uid: "m", revision: 9n, map: map({ members: [member(me), member(b)], waiting: [{ ...b, uid: "old" }] }) };
+  const view = {
+    uid: "m",
+    revision: 9n,
+    map: map({ members: [member(me), member(b)], waiting: [{ ...b, uid: "old" }] }),
+  };
   const known = state(undefined, { map: { kind: "present", view, sinceMs: 0 } });
 
   it("are all members and those that are waited for, without this member", () => {

@@ -96,7 +96,10 @@ describe("nextMap", () => {
 
   it("keeps a shard with a new term if nobody has room, or if its work ended by itself and it has rested", () => {
     const before = map([member("a", [0, 1]), member("b", [2, 3])]);
-    expect(nextMap(before, intend({ stopped: [stopped(1)] }), shards)).toMatchObject({ reclaimed: [1], isOwn: true });
+    expect(nextMap(before, intend({ stopped: [stopped(1)] }), shards)).toMatchObject({
+      reclaimed: [1],
+      isOwn: true,
+    });
     const byItself = (isResting: boolean) => intend({ stopped: [stopped(1, { isMove: false, isResting })] });
     expect(nextMap(before, byItself(false), shards)?.reclaimed).toEqual([1]);
     expect(nextMap(before, byItself(true), shards)).toBeUndefined();
@@ -110,14 +113,22 @@ describe("nextMap", () => {
   it("passes a permit on to the next one that waits, and goes behind all others itself", () => {
     const before = map([member("a", [0]), member("b", [1]), member("c", []), member("d", [])], { count: 2 });
     const counts = before.members.map((one) => ({ ...one, count: 2 }));
-    const intentions = intend({ count: 2, passOn: true, stopped: [stopped(0, { isMove: false, isResting: true })] });
+    const intentions = intend({
+      count: 2,
+      passOn: true,
+      stopped: [stopped(0, { isMove: false, isResting: true })],
+    });
     const wanted = nextMap({ ...before, members: counts }, intentions, permits);
     expect(sharesIn(wanted?.map)).toEqual({ b: [1], c: [0], d: [], a: [] });
     expect(wanted?.map.members.at(-1)?.identity).toBe("a");
   });
 
   it("keeps the permit if nobody else has room", () => {
-    const members = [member("a", [0], { count: 2 }), member("b", [1], { count: 2 }), member("c", [], { count: 2, leaving: true })];
+    const members = [
+      member("a", [0], { count: 2 }),
+      member("b", [1], { count: 2 }),
+      member("c", [], { count: 2, leaving: true }),
+    ];
     const intentions = intend({ count: 2, passOn: true, stopped: [stopped(0, { isMove: false })] });
     expect(nextMap(map(members, { count: 2 }), intentions, permits)?.reclaimed).toEqual([0]);
   });
@@ -148,7 +159,9 @@ describe("nextMap", () => {
 
 it("isChangingCount needs all members that stay", () => {
   expect(isChangingCount(map([member("a", []), member("b", [], { count: 2 })]))).toBe(false);
-  expect(isChangingCount(map([member("a", [], { leaving: true }), member("b", [], { count: 2 })]))).toBe(true);
+  expect(isChangingCount(map([member("a", [], { leaving: true }), member("b", [], { count: 2 })]))).toBe(
+    true,
+  );
 });
 
 it("memberOf finds this very incarnation", () => {
