@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { type Entry, judgeMembers, ownersIn } from "./judge.mjs";
 
-let atMs = 0;
+let passedMs = 0;
+/** Each entry is 100 ms after the one before. */
+function nextMs(): number {
+  passedMs += 100;
+  return passedMs;
+}
+
 const entry = (what: Entry["what"], id: string, shard = 0, token = "1"): Entry => ({
   what,
   id,
   shard,
   token,
-  atMs: (atMs += 100),
+  atMs: nextMs(),
 });
 
 describe("judgeMembers", () => {
@@ -34,7 +40,7 @@ describe("judgeMembers", () => {
   });
 
   it("counts moves after the first distribution", () => {
-    const settled = (least: number): Entry => ({ what: "settled", atMs: (atMs += 100), least });
+    const settled = (least: number): Entry => ({ what: "settled", atMs: nextMs(), least });
     const entries = [
       ...[entry("start", "a", 0), entry("start", "a", 1), settled(0)],
       ...[entry("stop", "a", 1), entry("start", "b", 1, "2"), settled(1)],
