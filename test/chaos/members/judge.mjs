@@ -69,18 +69,15 @@ export function judgeMembers(entries) {
 }
 
 /**
- * Who works on what, as far as the history shows.
+ * Adds to who works on what, as far as the history shows.
+ * @param {Map<number, string>} owners the member by shard
  * @param {readonly Entry[]} entries
- * @returns {Map<number, string>} the member by shard
  */
-export function ownersIn(entries) {
-  /** @type {Map<number, string>} */
-  const owners = new Map();
+export function follow(owners, entries) {
   for (const { what, id = "", shard = -1 } of entries) {
     if (what === "start") owners.set(shard, id);
     if (what === "stop" && owners.get(shard) === id) owners.delete(shard);
     if (what === "killed" || what === "frozen")
       for (const [each, owner] of owners) if (owner === id) owners.delete(each);
   }
-  return owners;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Entry, judgeMembers, ownersIn } from "./judge.mjs";
+import { type Entry, follow, judgeMembers } from "./judge.mjs";
 
 let passedMs = 0;
 /** Each entry is 100 ms after the one before. */
@@ -50,12 +50,9 @@ describe("judgeMembers", () => {
   });
 });
 
-it("ownersIn shows who works", () => {
-  const entries = [
-    entry("start", "a", 0),
-    entry("start", "b", 1),
-    entry("killed", "b"),
-    entry("start", "a", 2),
-  ];
-  expect([...ownersIn([...entries, entry("stop", "a", 2)])]).toEqual([[0, "a"]]);
+it("follow shows who works", () => {
+  const owners = new Map<number, string>();
+  follow(owners, [entry("start", "a", 0), entry("start", "b", 1), entry("killed", "b")]);
+  follow(owners, [entry("start", "a", 2), entry("stop", "a", 2), entry("step", "a", 3)]);
+  expect([...owners]).toEqual([[0, "a"]]);
 });

@@ -6,14 +6,15 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, openSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { targets } from "../targets.mjs";
-import { judgeMembers, ownersIn } from "./judge.mjs";
+import { HistoryReader } from "./history-reader.mjs";
+import { judgeMembers } from "./judge.mjs";
 
 const timings = { leaseDuration: "3s", renewDeadline: "2s", retryPeriod: "300ms", renewInterval: "500ms" };
 const leaseMs = 3_000;
@@ -68,16 +69,12 @@ async function run(targetName) {
   /** @type {Record<string, number>} */
   const faults = {};
 
-  const entries = () =>
-    readFileSync(history, "utf8")
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => /** @type {import("./judge.mjs").Entry} */ (JSON.parse(line)));
+  const reader = new HistoryReader(history);
   const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
   const note = (/** @type {object} */ entry) =>
     appendFileSync(history, `${JSON.stringify({ atMs: nowMs(), ...entry })}\n`);
   const shardsOf = (/** @type {string} */ id) =>
-    [...ownersIn(entries()).values()].filter((owner) => owner === id).length;
+    [...reader.owners().values()].filter((owner) => owner === id).length;
 
   function addMember() {
     const id = `m${started++}`;
@@ -126,7 +123,7 @@ async function run(targetName) {
   async function settle(least) {
     const endMs = nowMs() + settleMs;
     for (;;) {
-      const owners = [...ownersIn(entries()).values()];
+      const owners = [...reader.owners().values()];
       const sizes = [...members.keys()].map((id) => owners.filter((owner) => owner === id).length);
       if (owners.length === count && Math.max(...sizes) - Math.min(...sizes) <= 1) break;
       if (nowMs() > endMs) throw new Error(`the members have not settled within ${settleMs} ms: ${sizes}`);
@@ -156,7 +153,7 @@ async function run(targetName) {
     await settle(0);
     const endMs = nowMs() + minutes * 60_000;
     while (nowMs() < endMs) await settle(await disturb());
-    const { doubles, gapsMs, moves, leastMoves } = judgeMembers(entries());
+    const { doubles, gapsMs, moves, leastMoves } = judgeMembers(reader.entries());
     const longestMs = Math.max(0, ...gapsMs);
     const isGood = doubles.length === 0 && longestMs <= leaseMs + 1_000 && moves <= leastMoves * 1.1;
     console.log(

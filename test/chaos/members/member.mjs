@@ -22,7 +22,7 @@ await shards.run(
   async (shard, term) => {
     append("start", shard.index, term.token);
     while (!term.signal.aborted) {
-      await sleep(50, undefined, { signal: term.signal }).catch(() => {});
+      await sleep(200, undefined, { signal: term.signal }).catch(() => {});
       if (term.isValid()) append("step", shard.index, term.token);
     }
     append("stop", shard.index, term.token);

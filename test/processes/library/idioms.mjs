@@ -12,6 +12,7 @@ export const root = fileURLToPath(new URL("../../..", import.meta.url));
  * @property {string} program path from the root of the repository
  * @property {boolean} [needsRedis]
  * @property {boolean} [needsObjects] the harness has to change ConfigMaps, so that there is something to do
+ * @property {boolean} [endsBySignal] the framework ends the process with the signal that it got, after it has stopped
  * @property {() => Promise<string>} [build] compiles the program and returns its path
  */
 
@@ -27,7 +28,7 @@ export const idioms = [
   { name: "cron", program: "examples/cron/cron.mjs" },
   { name: "express", program: "examples/express/express.mjs" },
   { name: "fastify", program: "examples/fastify/fastify.mjs" },
-  { name: "nest", program: "examples/nest/main.ts", build: buildNest },
+  { name: "nest", program: "examples/nest/main.ts", build: buildNest, endsBySignal: true },
   { name: "bullmq", program: "examples/bullmq/bullmq.mjs", needsRedis: true },
   { name: "controller", program: "examples/controller/controller.mjs", needsObjects: true },
 ];
@@ -40,7 +41,7 @@ async function buildNest() {
     input: `${root}examples/nest/main.ts`,
     platform: "node",
     external: [/^node:/, /^@nestjs\//, /^@tenure\//, "reflect-metadata"],
-    transform: { decorator: { legacy: true } },
+    tsconfig: `${root}examples/nest/tsconfig.json`,
   });
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "main.mjs" });
   await bundle.close();

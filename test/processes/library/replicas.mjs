@@ -27,6 +27,7 @@ export class Replicas {
   #cleanups = [];
   #folder = "";
   #program = "";
+  #endsBySignal = false;
   /** @type {Record<string, string>} */
   #env = {};
 
@@ -44,7 +45,8 @@ export class Replicas {
   }
 
   /** @param {import("./idioms.mjs").Idiom} idiom */
-  async #prepare({ program, build, needsRedis, needsObjects }) {
+  async #prepare({ program, build, needsRedis, needsObjects, endsBySignal = false }) {
+    this.#endsBySignal = endsBySignal;
     this.#program = build ? await build() : join(root, program);
     this.#folder = await mkdtemp(join(tmpdir(), "tenure-library-"));
     this.#cleanups.push(() => rm(this.#folder, { recursive: true, force: true }));
@@ -120,8 +122,9 @@ export class Replicas {
     } else {
       this.#live.delete(name);
       child.kill(fault === "stop" ? "SIGTERM" : "SIGKILL");
-      const [code] = await exited;
-      if (fault === "stop" && code !== 0) throw new Error(`${name} ended with ${code} after SIGTERM`);
+      const [code, signal] = await exited;
+      const isClean = code === 0 || (this.#endsBySignal && signal === "SIGTERM");
+      if (fault === "stop" && !isClean) throw new Error(`${name} ended with ${code ?? signal} after SIGTERM`);
       if (fault === "kill") appendFileSync(this.#witness, `- ${name} was killed\n`);
     }
     this.#add();
