@@ -15,7 +15,7 @@ export function isApiServerIdentity({ kind, object }: ElectionState): boolean {
 }
 
 /** The Lease of a candidate, or of a member of shards or a semaphore, and the Lease with the map of a set. */
-function isOfParticipant({ object }: ElectionState): boolean {
+export function isOfParticipant({ object }: ElectionState): boolean {
   const { labels = {} } = object.metadata;
   return [candidateLabel, ...Object.values(setLabels)].some((label) => labels[label] !== undefined);
 }
