@@ -80,12 +80,17 @@ export async function clientGo(world, index, program) {
 /** @param {World} world @param {string} program @param {string} name @param {string} id */
 async function startCandidate(world, program, name, id) {
   const tree = await world.newTree();
-  const flags = { kubeconfig: world.kubeconfig, name, id, command: trees.polite.at(-1) };
+  const flags = { kubeconfig: world.kubeconfig, name, id, command: 'exec bash -c "$TRIAL_CHILD"' };
   const words = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
   const mark = randomUUID();
   const candidate = spawn(program, words, {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { PATH: process.env.PATH, TRIAL_PIPE: tree.path, [markVariable]: mark },
+    env: {
+      PATH: process.env.PATH,
+      TRIAL_PIPE: tree.path,
+      TRIAL_CHILD: trees.polite.at(-1),
+      [markVariable]: mark,
+    },
   });
   const exited = once(candidate, "exit");
   const lines = createInterface({ input: candidate.stdout });
