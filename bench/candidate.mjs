@@ -75,6 +75,8 @@ const runs = Array.from({ length: count }, (_, index) => {
   const candidate = new Election({
     lock,
     identity: id,
+    // client-go does not show its candidates either.
+    register: false,
     leaseDuration: values["lease-duration"],
     renewDeadline: values["renew-deadline"],
     retryPeriod: values["retry-period"],

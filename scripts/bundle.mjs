@@ -10,7 +10,7 @@ const packages = {
   base: { index: "index.js", "virtual-clock": "virtual-clock.js" },
   core: { index: "index.js" },
   kube: { index: "index.js", internal: "internal.js" },
-  election: { index: "index.js", internal: "internal.js" },
+  election: { index: "index.js", internal: "internal.js", opentelemetry: "opentelemetry.js" },
   // The watchdog is a separate program. The supervisor looks for it under this name in its own folder.
   supervisor: { index: "index.js", main: "watchdog/main.js" },
   traffic: { index: "index.js", internal: "internal.js" },
@@ -29,7 +29,7 @@ for (const [name, entries] of Object.entries(packages)) {
     ),
     platform: "node",
     // Packages stay apart, so that there is one class KubeError however many packages use it.
-    external: [/^node:/, /^@tenure\//, "js-yaml", "prom-client"],
+    external: [/^node:/, /^@tenure\//, "js-yaml", "prom-client", "@opentelemetry/api"],
     plugins: [embedThread],
   });
   const output = { sourcemap: true, chunkFileNames: "[name].js" };

@@ -16,7 +16,7 @@ election.on("error", ({ error }) => console.error(error.message));
 await election.run(
   async (term) => {
     console.log(`${election.identity} leads with token ${term.token}`);
-    while (!term.signal.aborted) {
+    while (term.isValid() && !term.signal.aborted) {
       console.log("working");
       await sleep(1_000, undefined, { signal: term.signal }).catch(() => {});
     }

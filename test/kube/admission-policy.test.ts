@@ -1,5 +1,5 @@
 /**
- * With the printed admission policy, a replica can label its own pod and take the others out of traffic, and can change nothing
+ * With the printed admission policies, a replica can change only its own lock and the Leases of its candidates, and a replica can label its own pod and take the others out of traffic, and can change nothing
  * else of any pod, although its Role allows to patch all of them.
  */
 import { randomUUID } from "node:crypto";
@@ -164,4 +164,31 @@ it("others keep their rights", async () => {
   expect(await patch(clientWith(adminToken), "b", { metadata: { labels: { team: "blue" } } })).toBe(
     "allowed",
   );
+});
+
+it("a replica changes and deletes only its lock and the Leases of its candidates", async () => {
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  for (const lease of [name, `${name}.candidate.a`, "other-election"])
+    await must(admin, "POST", leases, { metadata: { name: lease }, spec: {} });
+  const client = await clientOf("a");
+  const attempt = (method: "PATCH" | "DELETE", lease: string) =>
+    client
+      .request({
+        method,
+        path: `${leases}/${lease}`,
+        ...(method === "PATCH" && {
+          contentType: "application/merge-patch+json",
+          body: { spec: { holderIdentity: "a" } },
+        }),
+      })
+      .then(
+        () => "allowed",
+        (error) => (error as Error).message,
+      );
+  const denied = "may change only its lock and the Leases of its candidates";
+  await expect.poll(() => attempt("PATCH", "other-election")).toContain(denied);
+  expect(await attempt("DELETE", "other-election")).toContain(denied);
+  expect(await attempt("PATCH", name)).toBe("allowed");
+  expect(await attempt("PATCH", `${name}.candidate.a`)).toBe("allowed");
+  expect(await attempt("DELETE", `${name}.candidate.a`)).toBe("allowed");
 });

@@ -1,4 +1,21 @@
 export { nextWakeMs } from "./agenda.ts";
+export {
+  type AttendanceEffect,
+  type AttendanceEvent,
+  type AttendanceState,
+  attendanceTimings,
+  initialAttendance,
+  nextAttendanceMs,
+  stepAttendance,
+} from "./candidates/attendance.ts";
+export {
+  type CandidacyEffect,
+  type CandidacyEvent,
+  initialCandidacy,
+  nextCandidacyMs,
+  stepCandidacy,
+} from "./candidates/candidacy.ts";
+export { type Standing, sameStanding, standingOf } from "./candidates/standing.ts";
 export { checkIdentity, uniqueIdentity } from "./identity.ts";
 export { clockJumpMs } from "./instant.ts";
 export { isBefore, leaderAt, termOf, validUntil } from "./queries.ts";
@@ -6,6 +23,7 @@ export {
   isRelease,
   type LeaderRecord,
   type LockView,
+  microTime,
   type Orders,
   sameRecord,
   type Transfer,

@@ -4,7 +4,7 @@
  */
 
 import { elapsedMs } from "./instant.ts";
-import { isOrderedToStepDown, leaseDurationMs, ownWriteOf } from "./queries.ts";
+import { blockedUntilMs, isNamed, isOrderedToStepDown, leaseDurationMs, ownWriteOf } from "./queries.ts";
 import { type LockView, sameRecord } from "./record.ts";
 import {
   drain,
@@ -30,6 +30,7 @@ export function observe(ctx: StepContext, view: LockView): void {
   const isSameLock = before.kind === "present" && before.view.uid === view.uid;
   const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
   rememberVanishedHolder(ctx, before, view);
+  if (isNamed(ctx.config, view)) rememberPredecessor(ctx, before);
   // A holder renews by changing the record. A change of metadata alone extends nothing: otherwise a controller that labels
   // the lock again and again would keep a dead leader in office.
   const sinceMs = onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;
@@ -100,6 +101,18 @@ function rememberVanishedHolder(ctx: StepContext, before: ObservedLock, view: Lo
   waitForVanishedHolder(ctx);
 }
 
+/** The API server has named this candidate in place of another holder, whose lease this candidate waits out by its own clock. */
+function rememberPredecessor(ctx: StepContext, before: ObservedLock): void {
+  const { state, config } = ctx;
+  // Whoever held the lock before was never seen.
+  if (before.kind === "unknown") waitForVanishedHolder(ctx);
+  else if (before.kind === "present")
+    state.vanishedHolderUntilMs = Math.max(
+      state.vanishedHolderUntilMs,
+      blockedUntilMs(config, state, before),
+    );
+}
+
 function waitForVanishedHolder(ctx: StepContext): void {
   // A successor that was never seen may have acquired the lock meanwhile. Its lease is not known, so the longest lease that
   // this candidate has seen or has itself is assumed.
@@ -150,7 +163,8 @@ function extendTerm(ctx: StepContext, ownWrite: OwnWrite): void {
 
 function detectDuplicateIdentity(ctx: StepContext, before: ObservedLock, view: LockView): void {
   const { identity } = ctx.config;
-  if (view.record.holderIdentity !== identity) {
+  // The API server repeats a name that was not acquired in time. It is not another process with the same identity.
+  if (view.record.holderIdentity !== identity || isNamed(ctx.config, view)) {
     ctx.state.duplicateRenewals = 0;
     return;
   }

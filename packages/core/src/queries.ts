@@ -35,7 +35,7 @@ export function leaderAt(config: Config, state: State, at: Instant): string | un
     return elapsedMs(phase.term.sent, at) < config.timings.leaseDurationMs ? config.identity : undefined;
   }
   if (lock.kind !== "present" || lock.view.record.holderIdentity === "") return undefined;
-  if (ownWriteOf(state, lock.view.record)) return undefined;
+  if (ownWriteOf(state, lock.view.record) || isNamed(config, lock.view)) return undefined;
   return at.monoMs < heldUntilMs(config, lock) ? lock.view.record.holderIdentity : undefined;
 }
 
@@ -56,13 +56,28 @@ export function leaseDurationMs(config: Config, record: LeaderRecord): number {
 }
 
 /** Whether an operator's order tells this candidate to step down, if it is the leader. */
-export function isOrderedToStepDown(config: Config, { record, orders }: LockView): boolean {
+export function isOrderedToStepDown(config: Config, view: LockView): boolean {
+  const { record, orders } = view;
+  if (isAnotherPreferred(config, view)) return true;
   if (orders === undefined) return false;
   return (
     orders.paused === true ||
     orders.stepDown === record.leaseTransitions ||
     isTransferToAnother(config, record, orders)
   );
+}
+
+/** Whether the API server wants another candidate to lead, in a coordinated election. */
+function isAnotherPreferred({ coordinated, identity }: Config, { preferredHolder = "" }: LockView): boolean {
+  return coordinated === true && preferredHolder !== "" && preferredHolder !== identity;
+}
+
+/**
+ * Whether the API server has named this candidate in a coordinated election, and no process has acquired the lock since. The server
+ * leaves acquireTime empty, and every candidate sets it.
+ */
+export function isNamed({ coordinated, identity }: Config, { record }: LockView): boolean {
+  return coordinated === true && record.holderIdentity === identity && record.acquireTime === undefined;
 }
 
 /** The extra wait that an operator ordered. Infinity while the election is paused. */
@@ -85,6 +100,8 @@ function isTransferToAnother(config: Config, record: LeaderRecord, { transfer }:
 /** Whether an operator asks this candidate to take over from the holder, and it has not accepted yet. */
 export function isAskedToTakeOver(config: Config, { record, orders }: LockView): boolean {
   const { transfer, paused } = orders ?? {};
+  // In a coordinated election the API server would name another candidate again.
+  if (config.coordinated) return false;
   // A lock that is free, or that is paused, is not handed over. Nor is there a handover to the holder itself.
   if (!transfer || transfer.accepted || paused) return false;
   const isHeldByAnother = record.holderIdentity !== "" && record.holderIdentity !== config.identity;
@@ -96,10 +113,36 @@ export function isAskedToTakeOver(config: Config, { record, orders }: LockView):
 /** The earliest time at which this candidate acquires the lock. Undefined while the state of the lock is unknown. */
 export function mayAcquireAtMs(config: Config, state: State): number | undefined {
   const { lock } = state;
+  if (config.coordinated) return lock.kind === "unknown" ? undefined : namedAtMs(config, state);
   const freeAtMs = lockFreeAtMs(config, state);
   const { acquireDelayMs = 0 } = config;
   const isChosen = lock.kind === "present" && isTransferToThis(config, lock.view);
   return freeAtMs === undefined || isChosen ? freeAtMs : freeAtMs + acquireDelayMs;
+}
+
+/**
+ * The earliest time at which this candidate acquires the lock in a coordinated election. Infinity until the API server names it. The
+ * server compares its clock with the holder's. This candidate does not rely on that: it also waits until the lease of the last holder
+ * that it has seen has expired by its own clock (G1).
+ */
+function namedAtMs(config: Config, state: State): number {
+  const { lock } = state;
+  if (lock.kind !== "present" || !isNamed(config, lock.view) || isAnotherPreferred(config, lock.view))
+    return Number.POSITIVE_INFINITY;
+  if (lock.view.orders?.paused) return Number.POSITIVE_INFINITY;
+  return Math.max(state.vanishedHolderUntilMs, lock.sinceMs);
+}
+
+/** Until when the holder of this record may be working, as far as this candidate knows. */
+export function blockedUntilMs(
+  config: Config,
+  state: State,
+  lock: ObservedLock & { kind: "present" },
+): number {
+  const { record } = lock.view;
+  const blocksNobody =
+    isRelease(record) || isNamed(config, lock.view) || ownWriteOf(state, record) !== undefined;
+  return blocksNobody ? Number.NEGATIVE_INFINITY : heldUntilMs(config, lock);
 }
 
 /** Whether this candidate has accepted to take over from the leader of this record. */

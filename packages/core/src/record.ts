@@ -47,6 +47,8 @@ export interface LockView {
   readonly record: LeaderRecord;
   /** @default none */
   readonly orders?: Orders;
+  /** The candidate that the API server wants to lead instead of the holder, in a coordinated election. @default none */
+  readonly preferredHolder?: string;
   /** The object as it was read, so that a write keeps every field that is not ours. Core does not use it. */
   readonly object?: unknown;
 }

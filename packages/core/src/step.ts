@@ -9,7 +9,7 @@ import type { Instant } from "@tenure/base";
 import { agenda, type Task } from "./agenda.ts";
 import { clockJumpMs, moveAcrossJump } from "./instant.ts";
 import { handleStoreRollback, observe, observeAbsent } from "./observe.ts";
-import { leaderAt } from "./queries.ts";
+import { isNamed, leaderAt } from "./queries.ts";
 import { acquireMicroTime, type LeaderRecord, type LockView, microTime, nextTransitions } from "./record.ts";
 import {
   cancelRequest,
@@ -91,7 +91,8 @@ function apply(ctx: StepContext, event: Event): void {
       // The known state of the lock may come from an earlier run and be outdated.
       state.watchUp = false;
       state.mustRead = true;
-      if (state.lock.kind === "absent") state.lock = { kind: "unknown" };
+      // In a coordinated election, the API server may have named this candidate in place of a holder that it has not seen.
+      if (state.lock.kind === "absent" || ctx.config.coordinated) state.lock = { kind: "unknown" };
       startCampaign(ctx, 0);
       return;
     case "stop":
@@ -325,6 +326,8 @@ function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | und
 function transitionsAfter(config: Config, over: LockView | undefined): number {
   if (!over) return 0;
   const { holderIdentity, leaseTransitions } = over.record;
+  // Orders name a term by this number, and the API server does not count.
+  if (isNamed(config, over)) return nextTransitions(leaseTransitions);
   return holderIdentity === config.identity ? leaseTransitions : nextTransitions(leaseTransitions);
 }
 

@@ -22,6 +22,11 @@ export interface Config {
    * acquires the lock, unless an operator transfers leadership to it. @default 0
    */
   readonly acquireDelayMs?: number;
+  /**
+   * The API server chooses the leader: this candidate acquires the lock only after the server has named it in the lock.
+   * @default false
+   */
+  readonly coordinated?: boolean;
 }
 
 /**

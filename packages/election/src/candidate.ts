@@ -16,7 +16,10 @@ import {
   leaderAt,
   nextWakeMs,
   type RequestKind,
+  type Standing,
   type State,
+  sameStanding,
+  standingOf,
   step,
   termOf,
   validUntil,
@@ -29,7 +32,9 @@ export type Notice =
   | Exclude<Effect, { type: "read" | "write" | "accept" | "cancel" }>
   | { readonly type: "answered"; readonly during: RequestKind; readonly tookMs: number }
   /** The lock is polled while there is no watch. The failure may be one that a person has to fix, such as a missing permission. */
-  | { readonly type: "watch-failed"; readonly failure: Failure };
+  | { readonly type: "watch-failed"; readonly failure: Failure }
+  /** What operators are told about this candidate has changed. Only if the owner asks for it. */
+  | { readonly type: "standing"; readonly standing: Standing };
 
 /** The events that the owner may send. */
 export type Command = Extract<Event, { type: "start" | "stop" | "step-down" | "work-stopped" }>;
@@ -53,6 +58,8 @@ export interface CandidateParts {
   readonly onNotice: (notice: Notice) => void;
   /** Called after every step, before the notices of the step: `validUntil` may have changed. */
   readonly onStep?: () => void;
+  /** Whether to notify the owner of the standing of this candidate. @default false */
+  readonly reportsStanding?: boolean;
 }
 
 export class Candidate implements CandidateHandle {
@@ -65,6 +72,7 @@ export class Candidate implements CandidateHandle {
   #stopJumpCheck: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
+  #standing: Standing | undefined;
 
   constructor(parts: CandidateParts) {
     this.#parts = parts;
@@ -104,6 +112,16 @@ export class Candidate implements CandidateHandle {
       this.#setTimer();
       this.#checkForClockJumps();
     }
+    this.#reportStanding();
+  }
+
+  #reportStanding(): void {
+    const { config, clock, onNotice, reportsStanding = false } = this.#parts;
+    if (!reportsStanding) return;
+    const standing = standingOf(config, this.#state, clock.now());
+    if (sameStanding(standing, this.#standing)) return;
+    this.#standing = standing;
+    onNotice({ type: "standing", standing });
   }
 
   #step(event: Event): void {

@@ -11,6 +11,7 @@ import { asError, Emitter, warn } from "@tenure/base";
 import type { Config } from "@tenure/core";
 import type { ElectionEvents } from "./events.ts";
 import type { Health } from "./health.ts";
+import { logEvents } from "./logger.ts";
 import {
   checkOptions,
   type ElectionOptions,
@@ -34,7 +35,7 @@ import { termsOf } from "./terms.ts";
  * const election = new Election({ lock: new LeaseLock({ namespace: "prod", name: "billing" }) });
  * election.on("error", ({ error }) => console.error(error.message));
  * await election.run(async (term) => {
- *   while (!term.signal.aborted) await bill(term);
+ *   while (term.isValid() && !term.signal.aborted) await bill(term);
  * }, { signal: shutdown.signal });
  */
 export class Election {
@@ -51,6 +52,7 @@ export class Election {
   constructor(options: ElectionOptions) {
     this.#config = checkOptions(options);
     this.identity = this.#config.identity;
+    if (options.logger) logEvents(this.#events, options.logger, this.identity);
     this.#runner = new Runner(options, this.#config, this.#events);
   }
 
@@ -140,7 +142,7 @@ export class Election {
    * after the lease has been released. The body must end soon after `term.signal` aborts.
    * @example
    * for await (const term of election.terms({ signal: shutdown.signal })) {
-   *   while (!term.signal.aborted) await bill(term);
+   *   while (term.isValid() && !term.signal.aborted) await bill(term);
    * }
    */
   terms(options: TermsOptions = {}): AsyncGenerator<Term, void, undefined> {

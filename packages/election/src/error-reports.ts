@@ -26,7 +26,17 @@ export class ErrorReports {
       this.#events.emit("error", failure ? { error, failure } : { error });
       return;
     }
-    const kind = failure?.kind ?? "other";
+    this.#warnOnce(failure?.kind ?? "other", error);
+  }
+
+  /** Something that does not concern who leads. It is reported only once, with or without a listener. */
+  once(message: string): void {
+    const error = new Error(message);
+    if (this.#events.has("error")) this.#events.emit("error", { error });
+    else this.#warnOnce(message, error);
+  }
+
+  #warnOnce(kind: string, error: Error): void {
     if (this.#warned.has(kind)) return;
     this.#warned.add(kind);
     const hint = 'This warning is not repeated. To get every error: election.on("error", ({ error }) => …)';

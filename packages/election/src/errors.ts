@@ -1,4 +1,4 @@
-import { describeProblems, type Problem } from "@tenure/base";
+import { describeProblems, type Problem, sentence } from "@tenure/base";
 import type { EndReason } from "@tenure/core";
 
 /**
@@ -7,6 +7,7 @@ import type { EndReason } from "@tenure/core";
  * - `DuplicateIdentity`: a live process holds the lock with this candidate's identity.
  * - `Denied`: the API server denied access (401, 403), and `failWhenDenied` is set.
  * - `TermEnded`: the reason of `term.signal` when it aborts.
+ * - `NotCoordinated`: the API server does not support coordinated elections.
  * - `WorkerFailed`: the thread of an election with `worker: true` died.
  */
 export type ElectionErrorCode =
@@ -15,6 +16,7 @@ export type ElectionErrorCode =
   | "DuplicateIdentity"
   | "Denied"
   | "TermEnded"
+  | "NotCoordinated"
   | "WorkerFailed";
 
 /** The one error class of this package. */
@@ -50,5 +52,13 @@ export function overrunMessage(lock: string): string {
   return (
     `tenure: the term of ${lock} is over, but its work has not stopped by the hard deadline. Ending the process, because ` +
     "another replica may start now. Make the work stop when term.signal aborts, or allow it more time between renewDeadline and leaseDuration."
+  );
+}
+
+/** @param why a sentence with the permission that is missing */
+export function notShownMessage(why: string): string {
+  return (
+    `Cannot show this candidate to operators: ${sentence(why)} It takes part in the election all the same. Grant the permission, ` +
+    "or turn this off with register: false (--no-register)."
   );
 }

@@ -2,6 +2,12 @@
 export { Candidate, type Notice } from "./candidate.ts";
 export { invalidOptions } from "./errors.ts";
 export { leaderAnnotation } from "./locks/annotation-lock.ts";
+export {
+  candidateAnnotations,
+  candidateLabel,
+  candidateLabelValue,
+  candidateLeasePrefix,
+} from "./locks/candidate-leases.ts";
 export { checkLockOptions } from "./locks/object-lock.ts";
 export { formatTransfer, orderAnnotations, ordersFrom } from "./locks/orders.ts";
 export { UnreadableRecord } from "./locks/record-fields.ts";
@@ -15,5 +21,6 @@ export {
   withAnnotations,
   withRecord,
 } from "./locks/stored-lock.ts";
+export { mapAnnotation, setLabels } from "./shards/lease-set-store.ts";
 export { serveCandidate } from "./worker/serve.ts";
 export type { Thread, WorkerSetup } from "./worker/worker-candidate.ts";

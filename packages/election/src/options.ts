@@ -1,9 +1,11 @@
 /** The options of an election. Every problem with them is reported at once, before anything runs. */
 
-import { type Clock, oneOfProblem, type Problem, readDuration, unknownOptions } from "@tenure/base";
+import { type Clock, oneOfProblem, type Problem, quote, readDuration, unknownOptions } from "@tenure/base";
 import { type Config, checkIdentity, checkTimings, type TimingOptions } from "@tenure/core";
+import { type CoordinatedOptions, coordinatedProblems } from "./coordinated-options.ts";
 import { invalidOptions } from "./errors.ts";
 import type { Lock } from "./lock.ts";
+import type { Logger } from "./logger.ts";
 import type { ElectionMetrics } from "./metrics.ts";
 import { environment, hostIdentity } from "./platform.ts";
 import type { Term } from "./term.ts";
@@ -40,6 +42,18 @@ export interface ElectionOptions extends TimingOptions {
   /** Record the Kubernetes Events "became leader" and "stopped leading" on the lock. Needs `create` on events. @default false */
   readonly announce?: boolean;
   /**
+   * Show this candidate to operators in a small Lease of its own, with what it is doing: `tenure status` lists it, and `tenure
+   * transfer` knows its name. Writes it at most twice a minute. Needs `list`, `patch` and `delete` on leases; without them the
+   * candidate takes part all the same. Has no effect on who leads. @default true
+   */
+  readonly register?: boolean;
+  /**
+   * Let the API server choose the leader: the candidate with the lowest version. Needs a LeaseLock, and an API server with
+   * LeaseCandidates, which are off by default. @default the candidates elect the leader themselves
+   * @example { version: "1.4.0" }
+   */
+  readonly coordinated?: CoordinatedOptions;
+  /**
    * From 0 to 10. With every step below 10, this candidate waits 300 ms longer before it acquires a lock that is free, so that a
    * candidate with a higher priority wins. It does not take the lock from a leader with a lower priority. @default 10
    */
@@ -54,6 +68,11 @@ export interface ElectionOptions extends TimingOptions {
    * deadline. false: no limit, for an owner that kills the work itself. @default "1m"
    */
   readonly stopTimeout?: string | false;
+  /**
+   * Where the election logs who leads, how terms end, and errors: `console`, a logger of pino or of winston. @default nothing is logged
+   * @example console
+   */
+  readonly logger?: Logger;
   /** Where the election reports its measurements. @default none */
   readonly metrics?: ElectionMetrics;
   /** Replaces the time, for a test. @default the machine's clock */
@@ -109,8 +128,11 @@ const knownOptions: Readonly<Record<keyof ElectionOptions, true>> = {
   worker: true,
   startThread: true,
   announce: true,
+  register: true,
+  coordinated: true,
   priority: true,
   noFailover: true,
+  logger: true,
   metrics: true,
   clock: true,
   random: true,
@@ -184,6 +206,23 @@ export function checkOptions(options: ElectionOptions): Config {
       value: String(priority),
     });
   }
+  if (options.coordinated) {
+    const surroundings = {
+      lock: options.lock,
+      identity: identity.value,
+      priority: options.priority,
+      noFailover,
+    };
+    problems.push(...coordinatedProblems(options.coordinated, surroundings));
+  }
+  const { logger } = options;
+  if (
+    logger !== undefined &&
+    !["info", "warn", "error"].every((level) => typeof logger?.[level as "info"] === "function")
+  )
+    problems.push({ field: "logger", rule: "must have the methods info, warn and error, as console has" });
+  if (options.register !== undefined && typeof options.register !== "boolean")
+    problems.push({ field: "register", rule: "must be true or false", value: quote(options.register) });
   const { onOverrun = "exit", waitWhenAbsent = false, failWhenDenied = false } = options;
   if (!overrunActions.includes(onOverrun))
     problems.push(oneOfProblem("onOverrun", overrunActions, onOverrun));

@@ -14,6 +14,7 @@ import { type Health, healthOf } from "./health.ts";
 import { report } from "./metrics.ts";
 import type { ElectionOptions, RunOptions, Work } from "./options.ts";
 import { endProcess } from "./platform.ts";
+import { Presence } from "./presence.ts";
 import { serveTerm } from "./serve-term.ts";
 import { Term } from "./term.ts";
 
@@ -46,7 +47,10 @@ export class Runner {
   readonly #clock: Clock;
   readonly #events: Emitter<ElectionEvents>;
   readonly #errors: ErrorReports;
+  readonly #presence: Presence;
   #candidate: CandidateHandle | undefined;
+  /** Whether that candidate leads only if the API server names it. */
+  #isCoordinated: boolean | undefined;
   #run: Run | undefined;
   #served: ServedTerm | undefined;
 
@@ -56,6 +60,8 @@ export class Runner {
     this.#clock = options.clock ?? systemClock;
     this.#events = events;
     this.#errors = new ErrorReports(events, warn);
+    const { random = systemRandom } = options;
+    this.#presence = new Presence({ options, config, clock: this.#clock, random, errors: this.#errors });
   }
 
   get leader(): string | undefined {
@@ -90,13 +96,16 @@ export class Runner {
       // Credentials may take a minute to appear. A run that is asked to end does not wait for them.
       const candidate = await Promise.race([this.#prepare(stop.signal), aborted]);
       if (!candidate) return;
-      const stopCandidate = () => candidate.send({ type: "stop" });
+      const stopCandidate = () => this.#presence.beforeRelease(() => candidate.send({ type: "stop" }));
+      this.#presence.start();
       candidate.send({ type: "start" });
       if (stop.signal.aborted) stopCandidate();
       else stop.signal.addEventListener("abort", stopCandidate, { once: true });
       await done;
     } finally {
       stopListening?.();
+      // Not before the lock is released: a successor must not wait for it.
+      if (this.#presence.needsStanding) await this.#presence.stop();
       this.#run = undefined;
       end();
     }
@@ -128,17 +137,22 @@ export class Runner {
   async #prepare(signal: AbortSignal): Promise<CandidateHandle | undefined> {
     await this.#options.lock.prepare?.();
     if (signal.aborted) return undefined;
-    const candidate = this.#candidate ?? (await this.#newCandidate(signal));
+    const config = this.#options.coordinated ? await this.#presence.configure(signal) : this.#config;
+    if (!config || signal.aborted) return undefined;
+    const isKept = this.#candidate !== undefined && config.coordinated === this.#isCoordinated;
+    const candidate = isKept ? this.#candidate : await this.#newCandidate(config, signal);
+    this.#isCoordinated = config.coordinated;
     // Not if it is undefined: a later run may have set its own candidate meanwhile.
     if (candidate) this.#candidate = candidate;
     return candidate;
   }
 
-  async #newCandidate(signal: AbortSignal): Promise<CandidateHandle | undefined> {
+  async #newCandidate(config: Config, signal: AbortSignal): Promise<CandidateHandle | undefined> {
     const { lock, random = systemRandom, worker = false, onOverrun = "exit", startThread } = this.#options;
-    const config = this.#config;
     const onNotice = (notice: Notice) => this.#onNotice(notice);
-    if (!worker || !lock.spec) return new Candidate({ config, lock, clock: this.#clock, random, onNotice });
+    const reportsStanding = this.#presence.needsStanding;
+    if (!worker || !lock.spec)
+      return new Candidate({ config, lock, clock: this.#clock, random, onNotice, reportsStanding });
     const { WorkerCandidate } = await import("./worker/worker-candidate.ts");
     // The run has ended meanwhile. Nobody would stop the thread, and it would keep the process alive.
     if (signal.aborted) return undefined;
@@ -146,6 +160,7 @@ export class Runner {
       config,
       lock: lock.spec,
       endOnOverrun: onOverrun === "exit",
+      reportsStanding,
       startThread,
       onNotice,
       onError: (error) => this.#onWorkerDied(error),
@@ -180,6 +195,7 @@ export class Runner {
         this.#events.emit("leader-changed", { leader: notice.leader });
         return;
       case "answered":
+        this.#presence.answered();
         report(this.#options.metrics, (metrics) => metrics.request?.(notice.during, notice.tookMs));
         return;
       case "failed":
@@ -187,6 +203,9 @@ export class Runner {
         return;
       case "watch-failed":
         this.#onFailure("watch", notice.failure);
+        return;
+      case "standing":
+        this.#presence.standing(notice.standing);
         return;
       case "refused":
         this.#onRefused(notice.reason, notice.message);
@@ -249,6 +268,7 @@ export class Runner {
 
   #onFailure(during: RequestKind | "watch", failure: Failure): void {
     report(this.#options.metrics, (metrics) => metrics.requestFailed?.(during, failure.kind));
+    if (during !== "watch") this.#presence.failed(failure);
     const what = during === "accept" ? "accept the transfer of" : during;
     const error = new Error(`Cannot ${what} ${this.#options.lock.description}: ${failure.message}`);
     this.#errors.request(error, failure);

@@ -11,7 +11,7 @@ export type Task<T> = (term: Term) => T | PromiseLike<T>;
  * One uninterrupted period of leadership. It ends when its signal aborts, and is invalid from the hard deadline at the latest.
  * @example
  * await election.run(async (term) => {
- *   while (!term.signal.aborted) await bill({ token: term.token, signal: term.signal });
+ *   while (term.isValid() && !term.signal.aborted) await bill({ token: term.token, signal: term.signal });
  * });
  */
 export class Term {

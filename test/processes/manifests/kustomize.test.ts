@@ -48,13 +48,18 @@ describe("the components match tenure manifests", () => {
     networkPolicy: true,
   };
   const documents = manifestsAsYaml(options).split("---\n");
-  const components = {
-    NetworkPolicy: "network-policy",
-    ValidatingAdmissionPolicy: "admission-policy",
-    ValidatingAdmissionPolicyBinding: "admission-policy",
-  };
-  test.each(Object.entries(components))("%s", (kind, component) => {
-    const index = objectsFor(options).findIndex((object) => object.kind === kind);
+  const policyKinds = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"];
+  const components = [
+    { kind: "NetworkPolicy", component: "network-policy", name: "worker" },
+    ...policyKinds.flatMap((kind) => [
+      { kind, component: "admission-policy", name: "tenure.default.worker" },
+      { kind, component: "lease-policy", name: "tenure.default.worker.leases" },
+    ]),
+  ];
+  test.each(components)("$component: $kind", ({ kind, component, name }) => {
+    const index = objectsFor(options).findIndex(
+      (object) => object.kind === kind && object.metadata.name === name,
+    );
     const file = `${folder}/components/${component}/${kind.toLowerCase()}.yaml`;
     if (process.env.REWRITE) writeFileSync(file, documents[index] as string);
     expect(readFileSync(file, "utf8")).toBe(documents[index]);
@@ -92,12 +97,14 @@ describe.skipIf(!hasKubectl)("kustomize builds what tenure manifests prints", ()
     }
   });
 
-  test("label with both components", async () => {
+  test("label with all components", async () => {
     const own = await mkdtemp(join(tmpdir(), "tenure-kustomize-"));
     const at = (path: string) => relative(own, join(folder, path));
     const kustomization = {
       resources: [at("overlays/label")],
-      components: [at("components/admission-policy"), at("components/network-policy")],
+      components: ["admission-policy", "lease-policy", "network-policy"].map((name) =>
+        at(`components/${name}`),
+      ),
     };
     await writeFile(join(own, "kustomization.yaml"), JSON.stringify(kustomization));
     const options = { traffic: "label", port: 3000, admissionPolicy: true, networkPolicy: true } as const;

@@ -126,8 +126,17 @@ describe("tenure list", () => {
     const { code, out } = await cluster.tenure("list", "-n", namespace);
     expect(code).toBe(0);
     const rows = out.split("\n").map((line) => line.split(/ +/));
-    expect(rows[0]).toEqual(["NAME", "LEADER", "SINCE", "RENEWED", "EXPIRES", "TRANSITIONS", "NOTE"]);
-    expect(rows.slice(1, 4).map(([name, leader, , , , , note]) => [name, leader, note])).toEqual([
+    expect(rows[0]).toEqual([
+      "NAME",
+      "LEADER",
+      "STANDBYS",
+      "SINCE",
+      "RENEWED",
+      "EXPIRES",
+      "TRANSITIONS",
+      "NOTE",
+    ]);
+    expect(rows.slice(1, 4).map(([name, leader, , , , , , note]) => [name, leader, note])).toEqual([
       ["a-much-longer-name", "<none>", "released,paused"],
       ["apiserver-x", "apiserver-x_1", "apiserver-identity"],
       ["billing", "pod-a", "-"],

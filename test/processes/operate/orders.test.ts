@@ -66,9 +66,20 @@ describe("with tenure candidates", { timeout: 60_000 }, () => {
     );
   });
 
+  it("transfer to a name that is not listed: rejects it at once, names the candidates, and writes no order", async () => {
+    await three("unlisted-target");
+    const { code, err } = await cluster.tenure("transfer", "unlisted-target", "--to", "typo");
+    expect([code, err]).toEqual([
+      1,
+      'error: Cannot transfer default/unlisted-target: no candidate is named "typo". Candidates: a, b, c. Nothing was changed. ' +
+        "To ask a candidate that does not show itself, add --unlisted\n",
+    ]);
+    expect(await annotationsOf("unlisted-target")).toEqual({});
+  });
+
   it("transfer to a name that nobody has: names it and the leader, who never stops working, and leaves no order behind", async () => {
     const members = await three("missing-target");
-    const { code, err } = await cluster.tenure("transfer", "missing-target", "--to", "typo");
+    const { code, err } = await cluster.tenure("transfer", "missing-target", "--to", "typo", "--unlisted");
     expect([code, err]).toEqual([
       1,
       'error: No candidate named "typo" answered within 5s, so the order was withdrawn. The leader is still a. A candidate is ' +
@@ -84,6 +95,7 @@ describe("with tenure candidates", { timeout: 60_000 }, () => {
       "missing-target",
       "--to",
       "typo",
+      "--unlisted",
       "--timeout",
       "1s",
       "-o",

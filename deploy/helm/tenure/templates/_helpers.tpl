@@ -43,8 +43,8 @@ app.kubernetes.io/name: {{ include "tenure.name" . }}
 {{- if eq (toString $values.port) (toString $values.statusPort) -}}
 {{- fail (printf "port and statusPort must differ: %v" $values.port) -}}
 {{- end -}}
-{{- if and $values.admissionPolicy (ne $values.traffic "label") -}}
-{{- fail "admissionPolicy needs traffic label: only that mode needs the right to patch pods" -}}
+{{- if and $values.admissionPolicy (ne $values.traffic "label") (not $values.register) -}}
+{{- fail "admissionPolicy needs traffic label or register: otherwise no right needs to be narrowed" -}}
 {{- end -}}
 {{- if and $values.scrapeNamespace (not $values.networkPolicy) -}}
 {{- fail "scrapeNamespace needs networkPolicy" -}}
@@ -128,6 +128,9 @@ volumeMounts:
 - "--label"
 {{- else if eq .Values.traffic "endpointslice" }}
 - "--service={{ include "tenure.name" . }}"
+{{- end }}
+{{- if not .Values.register }}
+- "--no-register"
 {{- end }}
 {{- end -}}
 

@@ -65,6 +65,7 @@ export function createElection(
     lock,
     identity: identityFrom(flags, platform) ?? "",
     announce: flags.announce ?? false,
+    register: flags.register ?? true,
     waitWhenAbsent: flags.waitWhenAbsent ?? false,
     failWhenDenied: flags.failWhenDenied ?? false,
     noFailover: flags.failover === false,

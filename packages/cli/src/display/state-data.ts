@@ -1,4 +1,6 @@
 /** The state of an election as data, for -o json and yaml. */
+
+import type { Candidate } from "../elections/candidates.ts";
 import type { Flapping } from "../elections/flapping.ts";
 import { lockKinds } from "../elections/lock-object.ts";
 import { isApiServerIdentity } from "../elections/other-leases.ts";
@@ -10,10 +12,16 @@ export function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms) / 1_000;
 }
 
+interface More {
+  readonly flapping?: Flapping;
+  readonly time?: ServerTime;
+  readonly candidates?: readonly Candidate[];
+}
+
 /** Keys stay the same between versions. New ones may be added. */
-export function dataOf(state: ElectionState, more: { flapping?: Flapping; time?: ServerTime } = {}): object {
+export function dataOf(state: ElectionState, more: More = {}): object {
   const { record, orders, object } = state;
-  const { flapping, time } = more;
+  const { flapping, time, candidates } = more;
   return {
     namespace: state.namespace,
     name: state.name,
@@ -43,6 +51,15 @@ export function dataOf(state: ElectionState, more: { flapping?: Flapping; time?:
     ...(time && {
       serverTime: new Date(time.nowMs).toISOString(),
       localClockOffSeconds: seconds(-time.offsetMs),
+    }),
+    ...(candidates && {
+      candidates: candidates.map(({ identity, isPresent, standing, reason, seenMs }) => ({
+        identity,
+        present: isPresent,
+        standing,
+        reason,
+        seenSecondsAgo: seconds(seenMs),
+      })),
     }),
     uid: object.metadata.uid,
     resourceVersion: object.metadata.resourceVersion,

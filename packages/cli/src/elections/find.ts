@@ -6,6 +6,7 @@ import { nearest } from "@tenure/base";
 import { type KubeClient, KubeError } from "@tenure/kube";
 import { CliError } from "../errors.ts";
 import { collectionPath, type LockKind, type LockObject, lockKinds, objectPath } from "./lock-object.ts";
+import { isOfParticipant } from "./other-leases.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { type ElectionState, stateOf } from "./state.ts";
 
@@ -122,5 +123,6 @@ async function explainMissing(
 
 /** For suggestions only, so a failure counts as no Leases. */
 async function leasesIn(reader: Reader, namespace: string | undefined): Promise<ElectionState[]> {
-  return listLocks(reader, namespace, "lease").catch(() => []);
+  const leases = await listLocks(reader, namespace, "lease").catch(() => []);
+  return leases.filter((lease) => !isOfParticipant(lease));
 }

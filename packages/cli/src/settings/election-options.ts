@@ -14,6 +14,7 @@ export interface ElectionFlags {
   renewInterval?: string;
   cooldown?: string;
   announce?: boolean;
+  register?: boolean;
   waitWhenAbsent?: boolean;
   failWhenDenied?: boolean;
   priority?: string;
@@ -64,6 +65,10 @@ export function addElectionOptions(command: Command, defaultName?: string): void
     new Option(
       "--announce",
       "record a Kubernetes Event when leadership changes; needs the right to create events",
+    ),
+    new Option(
+      "--no-register",
+      "do not show this candidate to operators in a Lease of its own (needs the rights list, patch, delete on leases)",
     ),
     new Option(
       "--wait-when-absent",

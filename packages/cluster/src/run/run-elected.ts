@@ -40,6 +40,8 @@ export async function runElected(
     ...timings,
     lock: new LeaseLock({ namespace: "kube-system", name: lock, client: lockClient }),
     identity,
+    // Its account has rights on this one Lease only.
+    register: false,
     // The fence asks the clock before every write. Ending the process would end an API server in it too.
     onOverrun: "report",
     // When the work of a term fails to start, this process is as good as any other to try again.

@@ -4,10 +4,18 @@ import { sameRecord } from "../record.ts";
 import type { StepSet } from "./context.ts";
 import { incarnationIn, isHeld, isUpToDate, leaseOf, othersInMap } from "./members.ts";
 import { keyOf, sameIncarnation } from "./shard-map.ts";
-import type { LeaseView, MapView, SetView } from "./types.ts";
+import type { LeaseView, MapView, SetState, SetView } from "./types.ts";
 
 /** The name under which a deletion of the map is remembered. No lease has an empty name. */
 const mapName = "";
+
+/**
+ * Whether a list has shown that this map was deleted since. The watch may lag behind a list, and then reports changes that the list
+ * includes. Without this check, a map that no longer exists would assign shards for a moment.
+ */
+export function isOutdatedMap({ map, revision }: SetState, view: MapView): boolean {
+  return map.kind === "absent" && view.revision <= revision;
+}
 
 export function observeMap(ctx: StepSet, view: MapView): void {
   const { map, deletions } = ctx.state;

@@ -10,6 +10,18 @@ const history = fc.array(
   { minLength: 1, maxLength: 120 },
 );
 
+/** The member has shards, and another member has joined. */
+const begin = [
+  "answer",
+  "join",
+  "answer",
+  "deliver-all",
+  "answer",
+  "answer",
+  "deliver-all",
+  "other-joins",
+] as const;
+
 describe("a member of a set", () => {
   it("does nothing that the model forbids, whatever happens", () => {
     fc.assert(
@@ -26,21 +38,18 @@ describe("a member of a set", () => {
     fc.assert(
       fc.property(history, (steps) => {
         const environment = new SetEnvironment();
-        const begin = [
-          "answer",
-          "join",
-          "answer",
-          "deliver-all",
-          "answer",
-          "answer",
-          "deliver-all",
-          "other-joins",
-        ] as const;
         for (const action of begin) environment.act(action, 0);
         for (const { action, choice } of steps) environment.act(action, choice);
         expect(environment.violations).toEqual([]);
       }),
       { numRuns: 600 },
     );
+  });
+
+  it("does not start a shard by a map that a list has shown to be deleted, when the watch reports that map late", () => {
+    const environment = new SetEnvironment();
+    const late = ["wait-long", "stop-work", "delete-map", "answer", "deliver-all"] as const;
+    for (const action of [...begin, ...late]) environment.act(action, 0);
+    expect(environment.violations).toEqual([]);
   });
 });

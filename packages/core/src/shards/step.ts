@@ -10,6 +10,7 @@ import type { Failure } from "../types.ts";
 import { type SetTask, setAgenda } from "./agenda.ts";
 import { StepSet } from "./context.ts";
 import {
+  isOutdatedMap,
   observeLease,
   observeLeaseDeleted,
   observeList,
@@ -114,10 +115,12 @@ function apply(ctx: StepSet, event: SetEvent): void {
     case "answer":
       handleAnswer(ctx, event.id, event.answer);
       return;
-    case "map-observed":
+    case "map-observed": {
+      const isOutdated = isOutdatedMap(state, event.view);
       covered(ctx, event.view.revision);
-      observeMap(ctx, event.view);
+      if (!isOutdated) observeMap(ctx, event.view);
       return;
+    }
     case "map-deleted":
       covered(ctx, event.revision);
       observeMapDeleted(ctx, event.revision);
@@ -195,7 +198,7 @@ function handleAnswer(ctx: StepSet, id: number, answer: SetAnswer): void {
   const request = state.inFlight?.id === id ? state.inFlight : undefined;
   if (request) state.inFlight = undefined;
   // A view counts even if it arrives late. A list does not: what it does not show may have been created since.
-  if (answer.kind === "map") observeMap(ctx, answer.view);
+  if (answer.kind === "map" && !isOutdatedMap(state, answer.view)) observeMap(ctx, answer.view);
   if (answer.kind === "lease") observeLease(ctx, answer.view);
   if (!request) return;
   switch (answer.kind) {

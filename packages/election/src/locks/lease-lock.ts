@@ -13,8 +13,15 @@ export const leaseKind: ObjectKind = {
     const { leaseTransitions, ...rest } = (spec ?? {}) as Record<string, unknown>;
     return readRecord({ ...rest, transitions: leaseTransitions });
   },
+  preferredHolder: ({ spec }) => {
+    const { preferredHolder } = (spec ?? {}) as { preferredHolder?: unknown };
+    return typeof preferredHolder === "string" && preferredHolder !== "" ? preferredHolder : undefined;
+  },
   write: (object: KubeObject, record: LeaderRecord) => {
-    return { ...object, spec: { ...(object.spec as object | undefined), ...record } };
+    const { preferredHolder, ...spec } = (object.spec ?? {}) as Record<string, unknown>;
+    // With a release, the wish of the API server for another holder is fulfilled.
+    const isKept = preferredHolder !== undefined && record.holderIdentity !== "";
+    return { ...object, spec: { ...spec, ...(isKept && { preferredHolder }), ...record } };
   },
 };
 

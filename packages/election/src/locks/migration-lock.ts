@@ -7,7 +7,7 @@
 import { type Problem, unknownOptions } from "@tenure/base";
 import type { Answer, LockView } from "@tenure/core";
 import { invalidOptions } from "../errors.ts";
-import type { Lock, LockObserver, LockSpec } from "../lock.ts";
+import type { CandidateRegistry, Lock, LockObserver, LockSpec } from "../lock.ts";
 import {
   beginWrite,
   endWrite,
@@ -55,6 +55,10 @@ export class MigrationLock implements Lock {
     const { spec: from } = this.#locks.from;
     const { spec: to } = this.#locks.to;
     return from && to ? { kind: "migration", from, to } : undefined;
+  }
+
+  get candidates(): CandidateRegistry | undefined {
+    return this.#locks.to.candidates;
   }
 
   async prepare(): Promise<void> {

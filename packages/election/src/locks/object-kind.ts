@@ -8,6 +8,8 @@ export interface ObjectKind {
   readonly root: string;
   readonly plural: string;
   read(object: KubeObject): LeaderRecord;
+  /** The candidate that the API server wants to lead. @default none */
+  preferredHolder?(object: KubeObject): string | undefined;
   /** A copy of the object with this record; everything else is unchanged. */
   write(object: KubeObject, record: LeaderRecord): KubeObject;
 }

@@ -8,10 +8,12 @@ import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import { KubeClient, KubeError, loadConfig, type WatchRequest } from "@tenure/kube";
 import { nameProblem } from "@tenure/kube/internal";
 import { invalidOptions } from "../errors.ts";
-import type { Lock, LockObserver, LockSpec } from "../lock.ts";
+import type { CandidateRegistry, Coordination, Lock, LockObserver, LockSpec } from "../lock.ts";
 import { environment } from "../platform.ts";
 import { answerFromError, failureFromError, type SoughtObject } from "./answers.ts";
+import { CandidateLeases } from "./candidate-leases.ts";
 import { eventFor } from "./event.ts";
+import { LeaseCandidates } from "./lease-candidates.ts";
 import type { KubeObject, ObjectKind } from "./object-kind.ts";
 import { formatTransfer, orderAnnotations, ordersFrom } from "./orders.ts";
 import { UnreadableRecord } from "./record-fields.ts";
@@ -46,6 +48,8 @@ export class ObjectLock implements Lock {
   readonly #kind: ObjectKind;
   readonly #options: ObjectLockOptions;
   readonly #client: KubeClient;
+  readonly candidates: CandidateRegistry;
+  readonly coordination: Coordination | undefined;
   #namespace: string | undefined;
 
   constructor(kind: ObjectKind, options: ObjectLockOptions) {
@@ -59,6 +63,10 @@ export class ObjectLock implements Lock {
       new KubeClient(() => loadConfig({ ...(kubeconfig && { kubeconfig }), ...(context && { context }) }), {
         userAgent: "tenure leader-election",
       });
+    const namespace = () => this.#namespace;
+    const parts = { client: this.#client, namespace, lockName: options.name };
+    this.candidates = new CandidateLeases(parts);
+    this.coordination = kind.preferredHolder && new LeaseCandidates(parts);
   }
 
   get spec(): LockSpec | undefined {
@@ -195,12 +203,14 @@ export class ObjectLock implements Lock {
     const revision = revisionOf(object);
     const record = this.#kind.read(object);
     const orders = ordersFrom(object.metadata.annotations);
+    const preferredHolder = this.#kind.preferredHolder?.(object);
     return {
       uid: object.metadata.uid ?? "",
       version: String(revision),
       revision,
       record,
       ...(orders && { orders }),
+      ...(preferredHolder !== undefined && { preferredHolder }),
       object,
     };
   }

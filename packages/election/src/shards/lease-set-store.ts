@@ -36,7 +36,13 @@ export interface LeaseSetOptions {
 
 type Watched = Parameters<SetObserver["changed"]>[0];
 
-const mapAnnotation = "tenure.dev/map";
+/** The labels of the Leases of sets, whose value is the name of the set. */
+export const setLabels: Readonly<Record<SetKind, string>> = {
+  shards: "tenure.dev/shards",
+  permits: "tenure.dev/permits",
+};
+
+export const mapAnnotation = "tenure.dev/map";
 
 export class LeaseSetStore implements SetStore {
   readonly #options: LeaseSetOptions;
@@ -228,7 +234,7 @@ export class LeaseSetStore implements SetStore {
   }
 
   #label(): string {
-    return `tenure.dev/${this.#options.kind}`;
+    return setLabels[this.#options.kind];
   }
 
   #labels(): Readonly<Record<string, string>> {

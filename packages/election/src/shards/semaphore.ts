@@ -4,6 +4,7 @@
  */
 import { asError, Emitter, warn } from "@tenure/base";
 import type { EndReason, Failure } from "@tenure/core";
+import type { Health } from "../health.ts";
 import type { Term } from "../term.ts";
 import { LeaseSetStore } from "./lease-set-store.ts";
 import { checkSetOptions, type SetOptions } from "./set-options.ts";
@@ -51,6 +52,7 @@ export class Semaphore {
     this.#run = new SetRun({
       lease,
       set,
+      noun: "permit",
       options,
       store: options.store ?? new LeaseSetStore({ kind: "permits", ...options }),
       onStarted: (permit, _count, term) => this.#events.emit("permit-started", { permit, term }),
@@ -88,6 +90,11 @@ export class Semaphore {
   /** Gives up the permit: the work is asked to stop, and then a replica that waits gets the permit. */
   stepDown(): void {
     for (const permit of this.#run.terms.keys()) this.#run.stepDown(permit);
+  }
+
+  /** Unhealthy if work goes on after its time is over, or if this replica has no connection to the API server. */
+  health(): Health {
+    return this.#run.health();
   }
 
   /** Takes part until the signal aborts: then the work is stopped, its permit is given on, and `run` resolves. */

@@ -135,6 +135,7 @@ export class SetMember {
         onNotice(notice);
         return;
       case "answered":
+      case "standing":
         return;
       default: {
         const event = setEventOf(set, this.#leaseName, notice, this.#candidate.state);

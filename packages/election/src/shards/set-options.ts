@@ -21,6 +21,7 @@ import { nameProblem } from "@tenure/kube/internal";
 import { invalidOptions } from "../errors.ts";
 import { environment } from "../platform.ts";
 import type { SetKind } from "./lease-set-store.ts";
+import type { SetMetrics } from "./set-metrics.ts";
 import type { SetStore } from "./set-store.ts";
 
 /** The options that `Shards` and `Semaphore` have in common. */
@@ -53,6 +54,8 @@ export interface SetOptions extends TimingOptions {
   readonly stopTimeout?: string | false;
   /** How long a shard or permit rests after its work has ended by itself. @default retryPeriod */
   readonly cooldown?: string;
+  /** Where the measurements are reported. @default none */
+  readonly metrics?: SetMetrics;
   /** Time, for tests. @default the machine's clock */
   readonly clock?: Clock;
   /** A number in [0, 1). @default Math.random */
@@ -88,6 +91,7 @@ const knownOptions = [
   "onOverrun",
   "stopTimeout",
   "cooldown",
+  "metrics",
   "clock",
   "random",
   "store",

@@ -5,10 +5,13 @@
 import { asError, type Clock, onAbort, systemClock, systemRandom, warn } from "@tenure/base";
 import type { Config, EndReason, Failure, SetConfig, SetState } from "@tenure/core";
 import { ElectionError, overrunMessage } from "../errors.ts";
+import type { Health } from "../health.ts";
 import { endProcess } from "../platform.ts";
 import { serveTerm } from "../serve-term.ts";
 import { Term } from "../term.ts";
+import { setHealthOf } from "./set-health.ts";
 import { type MemberNotice, SetMember } from "./set-member.ts";
+import type { SetMetrics } from "./set-metrics.ts";
 import type { SetOptions } from "./set-options.ts";
 import type { SetStore } from "./set-store.ts";
 
@@ -18,6 +21,8 @@ export interface SetRunParts {
   readonly lease: Config;
   readonly set: SetConfig;
   readonly store: SetStore;
+  /** What a shard is called. */
+  readonly noun: "shard" | "permit";
   readonly options: SetOptions;
   readonly onStarted: (index: number, count: number, term: Term) => void;
   readonly onEnded: (index: number, term: Term, reason: EndReason) => void;
@@ -33,6 +38,9 @@ interface Served {
   /** The token of the term as the number that the state machine knows. */
   readonly revision: bigint;
   readonly term: Term;
+  readonly startedMs: number;
+  /** When the work was asked to stop, on purpose. */
+  askedToStopMs?: number;
   isWorking: boolean;
   /** False once another member may be working. */
   isAllowed: boolean;
@@ -40,6 +48,7 @@ interface Served {
 
 interface Run {
   readonly work: SetWork;
+  readonly startedMs: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -64,6 +73,22 @@ export class SetRun {
     return new Map([...this.#served].map(([index, { term }]) => [index, term]));
   }
 
+  health(): Health {
+    if (!this.#run) return { healthy: true, message: "not running" };
+    const { lease, set, store, noun } = this.#parts;
+    return setHealthOf({
+      nowMs: this.#clock.now().monoMs,
+      leaseDurationMs: lease.timings.leaseDurationMs,
+      stopTimeoutMs: set.drainTimeoutMs,
+      set: store.description,
+      lastContactMs: Math.max(this.#member?.lastContactMs() ?? 0, this.#run.startedMs),
+      noun,
+      work: [...this.#served.values()]
+        .filter(({ isWorking }) => isWorking)
+        .map(({ index, term, askedToStopMs }) => ({ index, isValid: term.isValid(), askedToStopMs })),
+    });
+  }
+
   stepDown(index: number): void {
     this.#member?.stepDown(index);
   }
@@ -82,7 +107,7 @@ export class SetRun {
       stop = () => resolve("aborted");
     });
     const done = new Promise<void>((resolve, reject) => {
-      this.#run = { work, resolve, reject };
+      this.#run = { work, startedMs: this.#clock.now().monoMs, resolve, reject };
     });
     const stopListening = signal && onAbort(signal, () => stop());
     try {
@@ -118,9 +143,12 @@ export class SetRun {
       case "shard-started":
         this.#start(notice.shard, notice.count, notice.token);
         return;
-      case "shard-ending":
-        this.#served.get(notice.shard)?.term.abort(notice.reason);
+      case "shard-ending": {
+        const served = this.#served.get(notice.shard);
+        if (served) served.askedToStopMs = this.#clock.now().monoMs;
+        served?.term.abort(notice.reason);
         return;
+      }
       case "shard-lost": {
         const served = this.#served.get(notice.shard);
         if (served && notice.expired) served.isAllowed = false;
@@ -172,8 +200,11 @@ export class SetRun {
     if (!run || !member) return;
     const validUntil = () => (served.isAllowed ? member.validUntil() : undefined);
     const term = new Term(this.#parts.lease.identity, token, this.#clock, validUntil);
-    const served: Served = { index, revision: token, term, isWorking: true, isAllowed: true };
+    const startedMs = this.#clock.now().monoMs;
+    const served: Served = { index, revision: token, term, startedMs, isWorking: true, isAllowed: true };
     this.#served.set(index, served);
+    this.#report((metrics) => metrics.owning?.(this.#served.size));
+    this.#report((metrics) => metrics.termStarted?.(index));
     this.#parts.onStarted(index, count, term);
     void this.#runWork(run, member, served, count);
   }
@@ -195,6 +226,9 @@ export class SetRun {
     const served = this.#served.get(index);
     if (!served) return;
     this.#served.delete(index);
+    const servedMs = this.#clock.now().monoMs - served.startedMs;
+    this.#report((metrics) => metrics.owning?.(this.#served.size));
+    this.#report((metrics) => metrics.termEnded?.(index, reason, servedMs));
     this.#parts.onEnded(index, served.term, reason);
   }
 
@@ -204,7 +238,17 @@ export class SetRun {
     if (overrun.length > 0 && (this.#parts.options.onOverrun ?? "exit") === "exit") endProcess(message);
   }
 
+  /** An error in the metrics becomes a warning and does not affect the run. */
+  #report(call: (metrics: SetMetrics) => void): void {
+    try {
+      if (this.#parts.options.metrics) call(this.#parts.options.metrics);
+    } catch (error) {
+      warn(asError(error));
+    }
+  }
+
   #onFailure(during: (MemberNotice & { type: "failed" })["during"], failure: Failure): void {
+    this.#report((metrics) => metrics.requestFailed?.(during, failure.kind));
     const error = new Error(`Cannot ${during} ${this.#parts.store.description}: ${failure.message}`);
     this.#parts.onError(error, failure);
   }

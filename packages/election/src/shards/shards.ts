@@ -8,6 +8,7 @@
  */
 import { asError, Emitter, warn } from "@tenure/base";
 import { type EndReason, type Failure, ownerOf, type SetState, shardOfKey } from "@tenure/core";
+import type { Health } from "../health.ts";
 import type { Term } from "../term.ts";
 import { LeaseSetStore } from "./lease-set-store.ts";
 import { checkSetOptions, type SetOptions } from "./set-options.ts";
@@ -65,7 +66,7 @@ export interface OwnedShard {
  * @example
  * const shards = new Shards({ name: "billing", count: 16 });
  * await shards.run(async (shard, term) => {
- *   while (!term.signal.aborted) await bill(shard, term);
+ *   while (term.isValid() && !term.signal.aborted) await bill(shard, term);
  * });
  */
 export class Shards {
@@ -90,6 +91,7 @@ export class Shards {
     this.#run = new SetRun({
       lease,
       set,
+      noun: "shard",
       options,
       store: options.store ?? new LeaseSetStore({ kind: "shards", ...options }),
       onStarted: (index, ofCount, term) => {
@@ -139,6 +141,11 @@ export class Shards {
    */
   stepDown(index: number): void {
     this.#run.stepDown(index);
+  }
+
+  /** Unhealthy if work goes on after its time is over, or if this member has no connection to the API server. */
+  health(): Health {
+    return this.#run.health();
   }
 
   /**

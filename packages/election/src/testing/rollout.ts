@@ -41,6 +41,8 @@ export class Rollout {
       clock: this.clock,
       random: () => 0.5,
       onOverrun: "report",
+      // These tests count the requests for the locks.
+      register: false,
       ...rest,
     });
     const work = async ({ signal, token }: { signal: AbortSignal; token: string }) => {

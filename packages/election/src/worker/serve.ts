@@ -28,6 +28,7 @@ export async function serveCandidate(parts: ThreadParts): Promise<(command: Comm
     lock,
     clock,
     random,
+    reportsStanding: setup.reportsStanding,
     onStep: () => status.publish(candidate.validUntil(), candidate.lastContactMs()),
     onNotice: (notice) => {
       if (notice.type === "overrun" && setup.endOnOverrun) endProcess(overrunMessage(lock.description));

@@ -12,6 +12,8 @@ export interface WorkerSetup {
   readonly lock: LockSpec;
   readonly status: SharedArrayBuffer;
   readonly endOnOverrun: boolean;
+  /** Whether the main thread shows the candidate to operators. */
+  readonly reportsStanding: boolean;
 }
 
 /** The part of a worker thread of Node that is used. */

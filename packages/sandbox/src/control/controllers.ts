@@ -1,13 +1,14 @@
 /**
  * The few controllers that clients of the API rely on: they delete the content of deleted namespaces and the dependents
- * of deleted owners, create the "default" ServiceAccount of each namespace, and expire events. They run asynchronously,
- * as in Kubernetes, so clients see their effects a moment later.
+ * of deleted owners, create the "default" ServiceAccount of each namespace, expire events, and choose the leaders of coordinated
+ * elections. They run asynchronously, as in Kubernetes, so clients see their effects a moment later.
  *
  * The controllers of workloads and the scheduler are in the package cluster.
  */
 import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreEvent } from "../store/types.ts";
+import { coordinateElections } from "./coordinate-elections.ts";
 import { expireEvents } from "./expire-events.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { finishNamespace, isNamespaceKey, provideServiceAccount } from "./namespaces.ts";
@@ -36,8 +37,11 @@ export function startControllers(store: Store, platform: Platform): Controllers 
     queue = queue.then(task).catch(() => undefined);
   };
 
+  const elections = coordinateElections(store, platform, run);
+
   const onEvent = (event: StoreEvent) => {
     collector.index(event);
+    if (elections.concerns(event)) run(() => elections.onEvent(event));
     if (!concernsControllers(event)) return;
     run(async () => {
       await provideServiceAccount(store, platform, event);
@@ -62,6 +66,7 @@ export function startControllers(store: Store, platform: Platform): Controllers 
     stop() {
       stopWatching();
       stopExpiry();
+      elections.stop();
     },
   };
 }

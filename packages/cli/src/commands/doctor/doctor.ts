@@ -8,11 +8,13 @@ import { KubeError } from "@tenure/kube";
 import { electionLabel } from "@tenure/traffic/internal";
 import { durationProblems, type Session } from "../../cluster/session.ts";
 import { serialize } from "../../display/output.ts";
+import { listCandidates } from "../../elections/candidates.ts";
 import { listLocks, readLocks } from "../../elections/find.ts";
 import { flappingOf, readEvents } from "../../elections/flapping.ts";
 import { follow } from "../../elections/follow.ts";
 import { isApiServerIdentity, isElection } from "../../elections/other-leases.ts";
 import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
+import { checkCandidates } from "./checks/candidates.ts";
 import {
   checkClock,
   checkCredentials,
@@ -156,6 +158,8 @@ async function examineElection(
     ])
       add(report);
   }
+  const candidates = state && (await listCandidates(session, state));
+  for (const report of checkCandidates(candidates, workloads, name, snapshot, about)) add(report);
   for (const report of checkIdentities(snapshot, workloads, about)) add(report);
   for (const workload of workloads)
     for (const report of checkWorkload(workload, name, snapshot, about)) add(report);

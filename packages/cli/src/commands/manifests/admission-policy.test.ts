@@ -38,8 +38,15 @@ it("is not printed unless asked for", () => {
   expect(objects({})).toEqual([]);
 });
 
-it("is rejected where no replica patches pods", () => {
-  expect(() => objects({ admissionPolicy: true, traffic: "endpointslice" })).toThrow(
-    "--admission-policy requires --traffic label; leave it out",
+it("is rejected where no right needs to be narrowed", () => {
+  expect(() => objects({ admissionPolicy: true, traffic: "endpointslice", register: false })).toThrow(
+    "--admission-policy requires --traffic label or --register; leave it out",
   );
+});
+
+it("covers pods only where replicas label them", () => {
+  const names = (options: Partial<ManifestOptions>) =>
+    objects({ admissionPolicy: true, ...options }).map(({ metadata }) => metadata.name);
+  expect(names({ register: false })).toEqual(["tenure.prod.billing", "tenure.prod.billing"]);
+  expect(names({ traffic: "none" })).toEqual(["tenure.prod.billing.leases", "tenure.prod.billing.leases"]);
 });

@@ -14,7 +14,7 @@ const apiVersion = "admissionregistration.k8s.io/v1";
 const admissionPolicyName = ({ name, namespace }: CheckedOptions) => `tenure.${namespace}.${name}`;
 
 export function admissionPolicy(options: CheckedOptions): KubernetesObject[] {
-  if (!options.admissionPolicy) return [];
+  if (!options.admissionPolicy || options.traffic !== "label") return [];
   const { name, namespace } = options;
   const metadata = { name: admissionPolicyName(options), labels: podLabels(options) };
   const { role, election, annotations } = podLabelKeys;

@@ -13,6 +13,7 @@ export function tenureArguments(options: CheckedOptions): string[] {
     `--status=:${statusPort}`,
     ...(mode === "run" ? [`--stop-timeout=${stopTimeout}s`, `--pod-grace-period=${gracePeriod}s`] : []),
     ...trafficArguments(options),
+    ...(options.register ? [] : ["--no-register"]),
   ];
 }
 

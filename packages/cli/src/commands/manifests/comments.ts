@@ -2,7 +2,9 @@
 import type { KubernetesObject } from "./names.ts";
 import type { CheckedOptions, TrafficMode } from "./options.ts";
 
-type Comments = Readonly<Record<string, string | ((options: CheckedOptions) => string | undefined)>>;
+type Comments = Readonly<
+  Record<string, string | ((options: CheckedOptions, object: KubernetesObject) => string | undefined)>
+>;
 
 export function commentFor(
   object: KubernetesObject,
@@ -10,7 +12,7 @@ export function commentFor(
   options: CheckedOptions,
 ): string | undefined {
   const text = comments[object.kind]?.[path];
-  return typeof text === "function" ? text(options) : text;
+  return typeof text === "function" ? text(options, object) : text;
 }
 
 /** The comment at the top: what this is, and what is left out on purpose. */
@@ -64,6 +66,34 @@ function readinessText({ isOnlyLeaderReady }: CheckedOptions): string {
     : "Standbys are Ready too, so a rollout that waits for Ready pods never waits for the lease.";
 }
 
+const narrowed = (isNarrowed: boolean) =>
+  isNarrowed
+    ? "The ValidatingAdmissionPolicy below narrows it."
+    : "--admission-policy adds a policy that narrows it.";
+
+function registerText({ admissionPolicy }: CheckedOptions): string {
+  return (
+    "Each candidate shows itself in a Lease of its own, for tenure status and tenure transfer. Their names are not known in advance, so this covers all " +
+    `Leases of the namespace, also those of other elections. ${narrowed(admissionPolicy)} --no-register leaves it out.`
+  );
+}
+
+function trafficRuleText({ traffic, admissionPolicy }: CheckedOptions): string | undefined {
+  switch (traffic) {
+    case "label":
+      return (
+        "To label its own pod and to remove the label of a dead leader. Pod names are not known in advance, so this covers all pods of the namespace. " +
+        narrowed(admissionPolicy)
+      );
+    case "endpointslice":
+      return "To read the ports of its Service.";
+    case "configmap":
+      return "To write the leader's name into the ConfigMap.";
+    default:
+      return undefined;
+  }
+}
+
 const comments: Readonly<Record<string, Comments>> = {
   ServiceAccount: {
     automountServiceAccountToken: "Only pods that ask for the token get it.",
@@ -73,23 +103,8 @@ const comments: Readonly<Record<string, Comments>> = {
       "create cannot be restricted by resourceNames, because the object has no name when the API server authorizes the request.",
     "rules[1]":
       "Only this lease. The watch selects this one name, which resourceNames allow; nothing needs the verb list.",
-    "rules[2]": ({ traffic, admissionPolicy }) => {
-      switch (traffic) {
-        case "label":
-          return (
-            "To label its own pod and to remove the label of a dead leader. Pod names are not known in advance, so this covers all pods of the namespace. " +
-            (admissionPolicy
-              ? "The ValidatingAdmissionPolicy below narrows it."
-              : "--admission-policy adds a policy that narrows it.")
-          );
-        case "endpointslice":
-          return "To read the ports of its Service.";
-        case "configmap":
-          return "To write the leader's name into the ConfigMap.";
-        default:
-          return undefined;
-      }
-    },
+    "rules[2]": (options) => (options.register ? registerText(options) : trafficRuleText(options)),
+    "rules[3]": (options) => (options.register ? trafficRuleText(options) : undefined),
   },
   ConfigMap: {
     apiVersion:
@@ -147,9 +162,12 @@ const comments: Readonly<Record<string, Comments>> = {
       `Probes come from the node, whose connections are always allowed. ${scrapeNamespace === undefined ? "No pod" : `Of all pods, only those of namespace ${scrapeNamespace}`} may connect to the status port ${statusPort}.`,
   },
   ValidatingAdmissionPolicy: {
-    apiVersion: ({ name }) =>
-      `RBAC can only allow patch on all pods of a namespace. With this policy, the replicas of ${name} may change only their own labels and annotations, only on pods of their election, ` +
-      "and each may name only its own pod as the leader. A replica that was taken over can still name itself the leader. Needs Kubernetes 1.30, and a cluster administrator to apply it.",
+    apiVersion: ({ name }, { metadata }) =>
+      metadata.name.endsWith(".leases")
+        ? `RBAC can only allow patch and delete on all Leases of a namespace. With this policy, the replicas of ${name} may change only their own lock and the Leases of its candidates. ` +
+          "Needs Kubernetes 1.30, and a cluster administrator to apply it."
+        : `RBAC can only allow patch on all pods of a namespace. With this policy, the replicas of ${name} may change only their own labels and annotations, only on pods of their election, ` +
+          "and each may name only its own pod as the leader. A replica that was taken over can still name itself the leader. Needs Kubernetes 1.30, and a cluster administrator to apply it.",
     "spec.variables[0]": "The pod that the API server issued the token of the request to.",
   },
   PodDisruptionBudget: {

@@ -150,9 +150,9 @@ describe("every combination", () => {
   });
 
   it.each(combinations)(
-    "$mode, $traffic: every rule names its object, except to create, and for pods",
+    "$mode, $traffic: without candidate Leases, every rule names its object, except to create, and for pods",
     (options) => {
-      for (const rule of one("Role", options).rules as Any[]) {
+      for (const rule of one("Role", { ...options, register: false }).rules as Any[]) {
         if (rule.resourceNames) expect(rule.resourceNames).toHaveLength(1);
         else if (rule.resources[0] !== "pods") expect(rule.verbs).toEqual(["create"]);
         expect(rule.verbs).not.toContain("*");
@@ -160,6 +160,18 @@ describe("every combination", () => {
       }
     },
   );
+
+  it.each(combinations)("$mode, $traffic: candidate Leases need exactly one more rule", (options) => {
+    const without = one("Role", { ...options, register: false }).rules as Any[];
+    const rules = one("Role", options).rules as Any[];
+    const more = rules.filter(
+      (rule) => !without.some((each) => JSON.stringify(each) === JSON.stringify(rule)),
+    );
+    expect(more).toEqual([
+      { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["list", "patch", "delete"] },
+    ]);
+    expect(rules).toHaveLength(without.length + 1);
+  });
 });
 
 describe("stopping", () => {

@@ -69,8 +69,12 @@ export function declareManifests(program: Command, platform: Platform): void {
       amount,
     )
     .option(
+      "--no-register",
+      "do not show candidates to operators, which needs rights on all Leases of the namespace",
+    )
+    .option(
       "--admission-policy",
-      "with --traffic label: add a policy with which replicas may change nothing but their own labels (Kubernetes 1.30; needs a cluster administrator)",
+      "add a policy with which replicas may change no other Leases than their own and, with --traffic label, nothing of pods but their own labels (Kubernetes 1.30; needs a cluster administrator)",
     )
     .option("--network-policy", "add a NetworkPolicy that keeps other pods away from the status port")
     .option(

@@ -3,6 +3,7 @@
  * with these objects.
  */
 import { admissionPolicy } from "./admission-policy.ts";
+import { leasePolicy } from "./lease-policy.ts";
 import { configMapName, type KubernetesObject, leaderLabels, podLabels } from "./names.ts";
 import { networkPolicySpec } from "./network-policy.ts";
 import { type CheckedOptions, checkOptions, type ManifestOptions } from "./options.ts";
@@ -38,6 +39,7 @@ export function objectsFor(given: ManifestOptions): KubernetesObject[] {
       ? [object("networking.k8s.io/v1", "NetworkPolicy", { spec: networkPolicySpec(options) })]
       : []),
     ...admissionPolicy(options),
+    ...leasePolicy(options),
   ];
 }
 

@@ -45,7 +45,9 @@ export interface ManifestOptions {
   readonly maxUnavailable?: Amount;
   /** @default 1; 0 if only the leader is Ready */
   readonly maxSurge?: Amount;
-  /** With traffic `label`: an admission policy that narrows the right to patch pods. @default false */
+  /** Whether candidates show themselves to operators, which needs rights on all Leases of the namespace. @default true */
+  readonly register?: boolean;
+  /** An admission policy that narrows the rights on Leases and, with traffic `label`, on pods. @default false */
   readonly admissionPolicy?: boolean;
   /** A NetworkPolicy that keeps other pods away from the status port. @default false */
   readonly networkPolicy?: boolean;
@@ -78,6 +80,7 @@ export const manifestDefaults = {
   statusPort: 8081,
   tenureImage: "tenure:0.1.0",
   stopTimeout: supervisorDefaults.stopTimeoutMs / 1_000,
+  register: true,
   admissionPolicy: false,
   networkPolicy: false,
 } as const;
@@ -182,14 +185,15 @@ function choiceProblems({ mode, traffic, command, port }: CheckedOptions): Probl
 
 function policyProblems({
   traffic,
+  register,
   admissionPolicy,
   networkPolicy,
   scrapeNamespace,
 }: CheckedOptions): Problem[] {
   const problems: Problem[] = [];
-  if (admissionPolicy && traffic !== "label") {
-    const fix = "leave it out: only traffic mode label needs the right to patch pods";
-    problems.push({ field: "admissionPolicy", rule: "requires {traffic} label", fix });
+  if (admissionPolicy && traffic !== "label" && !register) {
+    const fix = "leave it out: without both, no right needs to be narrowed";
+    problems.push({ field: "admissionPolicy", rule: "requires {traffic} label or {register}", fix });
   }
   if (scrapeNamespace !== undefined && !networkPolicy)
     problems.push({ field: "scrapeNamespace", rule: "requires {networkPolicy}" });

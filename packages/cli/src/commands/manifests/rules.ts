@@ -17,10 +17,12 @@ export function rulesFor(options: CheckedOptions): Rule[] {
   return [...leaseRules(options), ...trafficRules(options)];
 }
 
-function leaseRules({ name }: CheckedOptions): Rule[] {
+function leaseRules({ name, register }: CheckedOptions): Rule[] {
   return [
     rule("coordination.k8s.io", "leases", ["create"]),
     rule("coordination.k8s.io", "leases", ["get", "update", "watch"], [name]),
+    // RBAC cannot restrict these to the Leases of candidates, whose names are not known in advance.
+    ...(register ? [rule("coordination.k8s.io", "leases", ["list", "patch", "delete"])] : []),
   ];
 }
 

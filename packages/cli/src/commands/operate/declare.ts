@@ -31,8 +31,8 @@ function addLockOption(command: Command): Command {
 function declareStatus(program: Command, platform: Platform, end: End): void {
   const command = program
     .command("status")
-    .description("Show who leads an election, for how long, and when its lease expires")
-    .argument("<name>", "name of the election, which is the name of its Lease")
+    .description("Show who leads an election, and who works on what in shards and semaphores")
+    .argument("<name>", "name of the election, which is the name of its Lease, or of the shards or semaphore")
     .addOption(outputOption(["wide", "json", "yaml"]));
   addLockOption(command);
   addConnectionOptions(command);
@@ -42,7 +42,7 @@ function declareStatus(program: Command, platform: Platform, end: End): void {
       `
 Ages are measured by the API server's clock. The clock of this machine does not matter.
 
-Exit codes: 0 there is a leader; 1 there is no leader, or no such election; 2 wrong usage.
+Exit codes: 0 there is a leader, or every shard has an owner; 1 there is not, or no such election; 2 wrong usage.
 
 Examples:
   tenure status billing -n prod
@@ -116,8 +116,8 @@ const orders: readonly { name: OrderName; description: string; help: string }[] 
   {
     name: "transfer",
     description: "Transfer leadership to a candidate of your choice",
-    help: `The named candidate accepts, then the leader stops its work and releases the lock. For one lease duration only the named
-candidate may take it. If no candidate of this name answers within 5 s (a third of a longer lease duration, at most --timeout),
+    help: `A name that tenure status does not list is rejected, unless no candidate is listed. The named candidate accepts, then the leader
+stops its work and releases the lock. For one lease duration only the named candidate may take it. If no candidate of this name answers within 5 s (a third of a longer lease duration, at most --timeout),
 the order is withdrawn and the leader stays.`,
   },
   {
@@ -135,7 +135,12 @@ function declareOrders(program: Command, platform: Platform, end: End): void {
       .description(description)
       .argument("<name>", "name of the election");
     if (which === "transfer")
-      command.requiredOption("--to <id>", "identity of the candidate, usually its pod name", identity);
+      command
+        .requiredOption("--to <id>", "identity of the candidate, usually its pod name", identity)
+        .option(
+          "--unlisted",
+          "ask a candidate that tenure status does not list, for example one with --no-register",
+        );
     command
       .option("--no-wait", "do not wait until the order has taken effect")
       .addOption(new Option("--wait", "wait until the order has taken effect (default)").hideHelp())

@@ -6,6 +6,7 @@ import { serialize } from "../../display/output.ts";
 import { withoutControls } from "../../display/paint.ts";
 import { dataOf } from "../../display/state-data.ts";
 import { table } from "../../display/table.ts";
+import { candidatesAmong, standbysOf } from "../../elections/candidates.ts";
 import { listLocks } from "../../elections/find.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
 import { isApiServerIdentity, isElection, isNodeHeartbeat } from "../../elections/other-leases.ts";
@@ -30,7 +31,11 @@ export async function list(session: Session<ListFlags>): Promise<number> {
     )
     .sort((a, b) => (a.namespace + a.name < b.namespace + b.name ? -1 : 1));
   if (flags.output === "json" || flags.output === "yaml") {
-    session.print(await serialize(flags.output, { items: elections.map((state) => dataOf(state)) }));
+    session.print(
+      await serialize(flags.output, {
+        items: elections.map((state) => ({ ...dataOf(state), standbys: standbysIn(state, states) ?? null })),
+      }),
+    );
     return 0;
   }
   if (elections.length === 0) {
@@ -42,13 +47,14 @@ export async function list(session: Session<ListFlags>): Promise<number> {
   const isWide = flags.output === "wide";
   const headings = [
     ...(namespace === undefined ? ["NAMESPACE"] : []),
-    ...["NAME", "LEADER", "SINCE", "RENEWED", "EXPIRES", "TRANSITIONS", "NOTE"],
+    ...["NAME", "LEADER", "STANDBYS", "SINCE", "RENEWED", "EXPIRES", "TRANSITIONS", "NOTE"],
     ...(isWide ? ["KIND", "LEASE"] : []),
   ];
   const rows = elections.map((state) => [
     ...(namespace === undefined ? [state.namespace] : []),
     state.name,
     state.leader === undefined ? paint.bad("<none>") : withoutControls(state.leader),
+    String(standbysIn(state, states) ?? "-"),
     cell(state.heldForMs),
     cell(state.ageMs),
     state.standing === "expired" ? paint.bad(cell(state.expiresInMs)) : cell(state.expiresInMs),
@@ -58,6 +64,12 @@ export async function list(session: Session<ListFlags>): Promise<number> {
   ]);
   session.print(table(headings, rows, paint));
   return 0;
+}
+
+/** How many candidates wait. Undefined if none shows itself, as those on client-go do not. */
+function standbysIn(state: ElectionState, leases: readonly ElectionState[]): number | undefined {
+  const candidates = candidatesAmong(state, leases);
+  return candidates.length === 0 ? undefined : standbysOf(candidates, state.leader).length;
 }
 
 /** One word for each unusual fact, joined by commas, so that the column has no blanks. */

@@ -20,12 +20,15 @@ import {
   stepDownOutcome,
   transferOutcome,
 } from "./order-outcomes.ts";
+import { requireCandidate } from "./require-candidate.ts";
 
 export interface OrderFlags extends OperateFlags {
   wait: boolean;
   /** A duration. */
   timeout: string;
   to?: string;
+  /** Ask a candidate that does not show itself, too. */
+  unlisted?: boolean;
 }
 
 export function orderProblems({ timeout }: OrderFlags): Problem[] {
@@ -54,6 +57,7 @@ export async function order(which: OrderName, name: string, session: Session<Ord
   // From here on the first Ctrl-C only ends the wait, so that the user learns that the order stays in force.
   const shutdown = flags.wait ? firstSignal(platform) : undefined;
   const where = { namespace, name, ...(flags.lock && { kinds: [flags.lock] }) };
+  if (which === "transfer" && !flags.unlisted) await requireCandidate(session, where, flags.to ?? "");
   const { before, after } = await giveOrder(session, where, (state) => made.decide(state));
   const already = after === undefined ? made.already?.(before) : undefined;
   if (already !== undefined)

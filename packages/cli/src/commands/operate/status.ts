@@ -12,6 +12,7 @@ import { ago, spell } from "../../display/durations.ts";
 import { serialize } from "../../display/output.ts";
 import { pad, withoutControls } from "../../display/paint.ts";
 import { dataOf } from "../../display/state-data.ts";
+import { type Candidate, listCandidates } from "../../elections/candidates.ts";
 import { allKinds, findElection } from "../../elections/find.ts";
 import {
   type Flapping,
@@ -21,7 +22,10 @@ import {
   readEvents,
 } from "../../elections/flapping.ts";
 import { lockKinds } from "../../elections/lock-object.ts";
+import { findSets } from "../../elections/sets.ts";
 import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
+import { CliError } from "../../errors.ts";
+import { setStatus } from "./set-status.ts";
 
 /** Smaller differences between two clocks are not reported. */
 const notableOffsetMs = 2_000;
@@ -29,34 +33,49 @@ const notableOffsetMs = 2_000;
 /** @returns the exit code: 0 if there is a leader, else 1 */
 export async function status(name: string, session: Session<OperateFlags>): Promise<number> {
   const { flags, serverClock } = session;
-  const [state, ...others] = await findElection(
-    session,
-    session.namespace,
-    name,
-    flags.lock ? [flags.lock] : allKinds,
-  );
+  const kinds = flags.lock ? [flags.lock] : allKinds;
+  const found = await findElection(session, session.namespace, name, kinds).catch(async (missing) => {
+    const sets =
+      missing instanceof CliError ? await findSets(session, session.namespace, name).catch(() => []) : [];
+    const [first, ...rest] = sets;
+    if (first === undefined) throw missing;
+    return setStatus([first, ...rest], session);
+  });
+  if (typeof found === "number") return found;
+  const [state, ...others] = found;
   // A user who may not read Events still sees who leads.
   const events = await readEvents(session.client, state).catch(() => undefined);
+  const candidates = await listCandidates(session, state);
   const flapping = flappingOf(state, events ?? [], serverClock.nowMs());
   const time = serverClock.time();
   if (flags.output === "json" || flags.output === "yaml") {
     const data = {
-      ...dataOf(state, { ...(flapping && { flapping }), ...(time && { time }) }),
+      ...dataOf(state, {
+        ...(flapping && { flapping }),
+        ...(time && { time }),
+        ...(candidates && { candidates }),
+      }),
       ...(others.length > 0 && { also: others.map((other) => dataOf(other)) }),
     };
     session.print(await serialize(flags.output, data));
   } else {
-    session.print(describeElection(session, state, others, events, flapping));
+    session.print(describeElection(session, state, { others, events, flapping, candidates }));
   }
   return state.standing === "led" ? 0 : 1;
+}
+
+interface Surroundings {
+  /** Other locks with this name. */
+  readonly others: readonly ElectionState[];
+  readonly events: readonly KubeEvent[] | undefined;
+  readonly flapping: Flapping | undefined;
+  readonly candidates: readonly Candidate[] | undefined;
 }
 
 function describeElection(
   session: Session<OperateFlags>,
   state: ElectionState,
-  others: readonly ElectionState[],
-  events: readonly KubeEvent[] | undefined,
-  flapping: Flapping | undefined,
+  { others, events, flapping, candidates }: Surroundings,
 ): string {
   const { paint, flags, serverClock } = session;
   const { record } = state;
@@ -78,6 +97,8 @@ function describeElection(
     );
   }
   row("transitions", String(record.leaseTransitions));
+  for (const candidate of candidates ?? [])
+    if (candidate.identity !== state.leader) row("candidate", describeCandidate(session, candidate));
   for (const order of describeOrders(state.orders)) row("order", paint.warn(withoutControls(order)));
   if (flapping) row("flapping", paint.warn(describeFlapping(flapping)));
   if (state.holderClockOffMs !== undefined) row("clock", paint.warn(holderClock(state)));
@@ -96,6 +117,16 @@ function describeElection(
   const width = Math.max(...rows.map(([label]) => label.length));
   const lines = rows.map(([label, text]) => `  ${paint.dim(pad(label, width))}  ${text}\n`);
   return `${title}\n${lines.join("")}`;
+}
+
+function describeCandidate({ paint }: Session<OperateFlags>, candidate: Candidate): string {
+  const { identity, isPresent, reason, seenMs } = candidate;
+  const name = withoutControls(identity);
+  const seen = seenMs === undefined ? "never" : ago(seenMs);
+  if (!isPresent) return `${name}: ${paint.bad(`gone, last seen ${seen}`)}`;
+  const text =
+    candidate.standing === "failing" ? paint.bad(withoutControls(reason)) : withoutControls(reason);
+  return `${name}: ${text} ${paint.dim(`(seen ${seen})`)}`;
 }
 
 function leaseOf({ record }: ElectionState): string {

@@ -1,7 +1,4 @@
-/**
- * Lease and LeaseCandidate, as with the feature gate CoordinatedLeaderElection enabled. There is no controller that
- * elects a leader among LeaseCandidates.
- */
+/** Lease and LeaseCandidate, as with the feature gate CoordinatedLeaderElection enabled. */
 import { ageColumn, type Kind, nameColumn, section } from "../kind.ts";
 import { isConfigMapKey, isDnsSubdomain, isQualifiedName } from "../name-rules.ts";
 import type { ApiObject } from "../object.ts";

@@ -1,0 +1,147 @@
+import { VirtualClock } from "@tenure/base/virtual-clock";
+import { type KubeClient, KubeError, type KubeRequest } from "@tenure/kube";
+import { describe, expect, it } from "vitest";
+import { CandidateLeases, candidateLabelValue, candidateLeaseName } from "./candidate-leases.ts";
+
+const signal = new AbortController().signal;
+const root = "/apis/coordination.k8s.io/v1/namespaces/prod/leases";
+
+function world(answer: (request: KubeRequest) => unknown = () => ({})) {
+  const requests: KubeRequest[] = [];
+  const client = {
+    request: async (request: KubeRequest) => {
+      requests.push(request);
+      return answer(request);
+    },
+  } as unknown as KubeClient;
+  const clock = new VirtualClock();
+  const leases = new CandidateLeases({ client, namespace: () => "prod", lockName: "billing", clock });
+  const sent = () => requests.map(({ method, path }) => `${method} ${path.replace(root, "")}`);
+  return { leases, requests, sent, clock };
+}
+
+const missing = () => {
+  throw new KubeError("NotFound", "not there", { status: 404 });
+};
+const forbidden = () => {
+  const message = 'Cannot patch leases "x". Add to its Role: {resourceNames: ["x"], verbs: ["patch"]}.';
+  throw new KubeError("Forbidden", message, { status: 403 });
+};
+const candidate = { identity: "pod-b", standing: { name: "waiting", reason: "pod-a leads" } } as const;
+
+describe("publish", () => {
+  it("renews the Lease of the candidate, with what it is doing", async () => {
+    const { leases, requests } = world();
+    expect(await leases.publish(candidate, signal)).toBeUndefined();
+    expect(requests).toEqual([
+      expect.objectContaining({
+        method: "PATCH",
+        path: `${root}/billing.candidate.pod-b`,
+        contentType: "application/merge-patch+json",
+        body: expect.objectContaining({
+          metadata: {
+            name: "billing.candidate.pod-b",
+            namespace: "prod",
+            labels: { "tenure.dev/candidate-of": "billing" },
+            annotations: {
+              "tenure.dev/election-name": "billing",
+              "tenure.dev/standing": "waiting",
+              "tenure.dev/standing-reason": "pod-a leads",
+            },
+          },
+          spec: expect.objectContaining({ holderIdentity: "pod-b", leaseDurationSeconds: 150 }),
+        }),
+      }),
+    ]);
+  });
+
+  it("creates the Lease if it does not exist", async () => {
+    const { leases, sent } = world(({ method }) => (method === "PATCH" ? missing() : {}));
+    expect(await leases.publish(candidate, signal)).toBeUndefined();
+    expect(sent()).toEqual(["PATCH /billing.candidate.pod-b", "POST "]);
+  });
+
+  it("creates nothing without the permission to change it: nobody could remove it", async () => {
+    const { leases, sent } = world(forbidden);
+    expect(await leases.publish(candidate, signal)).toEqual({
+      kind: "denied",
+      message:
+        'Cannot patch leases "x". Add to its Role: {apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["list", "patch", "delete"]}.',
+    });
+    expect(sent()).toEqual(["PATCH /billing.candidate.pod-b"]);
+  });
+
+  it("creates nothing after it was told to stop", async () => {
+    const stop = new AbortController();
+    const { leases, sent } = world(({ method }) => {
+      stop.abort();
+      return method === "PATCH" ? missing() : {};
+    });
+    await leases.publish(candidate, stop.signal);
+    expect(sent()).toEqual(["PATCH /billing.candidate.pod-b"]);
+  });
+
+  it("shortens a reason that is too long", async () => {
+    const { leases, requests } = world();
+    await leases.publish({ ...candidate, standing: { name: "failing", reason: "x".repeat(9_000) } }, signal);
+    expect(requests[0]?.body).toMatchObject({
+      metadata: { annotations: { "tenure.dev/standing-reason": "x".repeat(400) } },
+    });
+  });
+});
+
+describe("withdraw", () => {
+  it("deletes the Lease, and succeeds if it is gone already", async () => {
+    const { leases, sent } = world(missing);
+    expect(await leases.withdraw("pod-b", signal)).toBeUndefined();
+    expect(sent()).toEqual(["DELETE /billing.candidate.pod-b"]);
+  });
+});
+
+describe("sweep", () => {
+  const lease = (name: string, renewTime: unknown) => ({
+    metadata: { name, uid: `uid of ${name}`, resourceVersion: "7" },
+    spec: { renewTime },
+  });
+
+  it("deletes exactly the Leases that were not renewed for an hour, each only as it was read", async () => {
+    const { leases, requests, clock } = world(({ method }) =>
+      method === "GET"
+        ? { items: [lease("old", at(-3_600_000)), lease("fresh", at(-3_599_000)), lease("odd", 7)] }
+        : {},
+    );
+    const at = (ms: number) => new Date(clock.now().wallMs + ms).toISOString();
+    expect(await leases.sweep(signal)).toBeUndefined();
+    const [list, ...deletions] = requests;
+    expect(list?.query).toEqual({ labelSelector: "tenure.dev/candidate-of=billing" });
+    expect(deletions.map(({ path }) => path)).toEqual([`${root}/old`, `${root}/odd`]);
+    expect(deletions[0]?.body).toMatchObject({ preconditions: { uid: "uid of old", resourceVersion: "7" } });
+  });
+
+  it("leaves a Lease that was renewed meanwhile, and goes on", async () => {
+    const { leases, sent } = world(({ method, path }) => {
+      if (method === "GET") return { items: [lease("a", undefined), lease("b", undefined)] };
+      if (path.endsWith("/a")) throw new KubeError("Conflict", "changed", { status: 409 });
+      return {};
+    });
+    expect(await leases.sweep(signal)).toBeUndefined();
+    expect(sent()).toEqual(["GET ", "DELETE /a", "DELETE /b"]);
+  });
+});
+
+describe("names", () => {
+  it("contain the identity if it is a valid name", () =>
+    expect(candidateLeaseName("billing", "pod-b")).toBe("billing.candidate.pod-b"));
+
+  it("contain a hash of an identity that is not", () => {
+    expect(candidateLeaseName("billing", "Pod_B")).toMatch(/^billing\.candidate\.[0-9a-f]{16}$/);
+    expect(candidateLeaseName("billing", "Pod_B")).not.toBe(candidateLeaseName("billing", "Pod_C"));
+  });
+
+  it("are valid even for the longest names", () => {
+    const longest = "a".repeat(253);
+    expect(candidateLeaseName(longest, "b")).toMatch(/^[0-9a-f]{16}\.candidate\.[0-9a-f]{16}$/);
+    expect(candidateLabelValue(longest).length).toBeLessThanOrEqual(63);
+    expect(candidateLabelValue("billing")).toBe("billing");
+  });
+});
