@@ -36,6 +36,25 @@ test("Foreground: dependents are deleted before their owner", async () => {
   expect(await status(`${configMapsPath}/owner`)).toBe(404);
 });
 
+test("Foreground: a circle of owners is deleted", async () => {
+  const uids: Record<string, string> = {};
+  for (const name of ["a", "b", "c"]) {
+    const { body } = await send(sandbox, "POST", configMapsPath, { metadata: { name } });
+    uids[name] = body.metadata.uid;
+  }
+  for (const [name, owner] of ["ac", "ba", "cb"]) {
+    const reference = { apiVersion: "v1", kind: "ConfigMap", name: owner, uid: uids[owner as string] };
+    const metadata = { name, ownerReferences: [{ ...reference, blockOwnerDeletion: true }] };
+    await send(sandbox, "PUT", `${configMapsPath}/${name}`, { metadata });
+  }
+  await send(sandbox, "DELETE", `${configMapsPath}/a?propagationPolicy=Foreground`);
+  await sandbox.settled();
+  const { body } = await send(sandbox, "GET", configMapsPath);
+  expect(body.items.map(({ metadata }: Body) => metadata.name).filter((name: string) => uids[name])).toEqual(
+    [],
+  );
+});
+
 test("Orphan: dependents are kept without the owner reference", async () => {
   await ownerAndDependent();
   await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Orphan`);
