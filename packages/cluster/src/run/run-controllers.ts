@@ -1,5 +1,6 @@
 /** The controllers, on one replica at a time. */
 import { deploymentController } from "../controllers/deployment/controller.ts";
+import { disruptionController } from "../controllers/disruption/controller.ts";
 import { endpointsController } from "../controllers/endpoints/endpoints-controller.ts";
 import { endpointSliceController } from "../controllers/endpoints/slice-controller.ts";
 import { jobController } from "../controllers/job/controller.ts";
@@ -32,6 +33,7 @@ export async function runControllers(options: ControllersOptions): Promise<void>
     evictionController,
     endpointSliceController,
     endpointsController,
+    disruptionController,
     ...(rootCa === undefined ? [] : [rootCaController(rootCa)]),
   ];
   await runElected("tenure-controllers", controllers, options);
