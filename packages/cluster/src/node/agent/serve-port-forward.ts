@@ -3,7 +3,7 @@
  * carries SPDY frames.
  */
 import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@tenure/base";
 import { SpdyConnection, type SpdyStream } from "./spdy.ts";
@@ -12,8 +12,8 @@ import { acceptWebSocket } from "./websocket.ts";
 const protocols = ["SPDY/3.1+portforward.k8s.io"];
 
 interface PortForwardRequest {
-  /** Where the node reaches the pod. */
-  readonly address: string;
+  /** Connects to a port of the pod. */
+  connect(port: number): Promise<Socket>;
   readonly incoming: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -24,7 +24,7 @@ interface Pair {
   error?: SpdyStream;
 }
 
-export function servePortForward({ address, incoming, socket, head }: PortForwardRequest): void {
+export function servePortForward({ connect, incoming, socket, head }: PortForwardRequest): void {
   const webSocket = acceptWebSocket(incoming, socket, protocols);
   const pairs = new Map<string, Pair>();
   const spdy = new SpdyConnection(
@@ -37,7 +37,7 @@ export function servePortForward({ address, incoming, socket, head }: PortForwar
       if (type === "data") pair.data = stream;
       if (!pair.data || !pair.error) return;
       pairs.delete(id);
-      forward(address, Number(port), pair.data, pair.error);
+      void forward(connect, Number(port), pair.data, pair.error);
     },
   );
   const onMessage = (message: Buffer) => {
@@ -46,16 +46,38 @@ export function servePortForward({ address, incoming, socket, head }: PortForwar
   webSocket.start({ onMessage, onClose: () => spdy.close() }, head);
 }
 
-function forward(host: string, port: number, data: SpdyStream, error: SpdyStream): void {
-  const backend = connect({ host, port, allowHalfOpen: true });
+async function forward(
+  connect: (port: number) => Promise<Socket>,
+  port: number,
+  data: SpdyStream,
+  error: SpdyStream,
+): Promise<void> {
+  // What arrives before the connection exists.
+  const early: Buffer[] = [];
+  let hasEnded = false;
+  data.onData = (bytes) => void early.push(bytes);
+  data.onEnd = () => {
+    hasEnded = true;
+  };
+  const fail = (problem: unknown) =>
+    error.write(Buffer.from(`Cannot connect to port ${port} of the pod: ${messageOf(problem)}`));
+  let backend: Socket;
+  try {
+    backend = await connect(port);
+  } catch (problem) {
+    fail(problem);
+    data.end();
+    error.end();
+    return;
+  }
   data.onData = (bytes) => void backend.write(bytes);
   data.onEnd = () => void backend.end();
   data.onReset = () => void backend.destroy();
+  for (const bytes of early) backend.write(bytes);
+  if (hasEnded) backend.end();
   backend.on("data", (bytes: Buffer) => data.write(bytes));
   backend.once("end", () => data.end());
-  backend.once("error", (problem) => {
-    error.write(Buffer.from(`Cannot connect to port ${port} of the pod at ${host}: ${messageOf(problem)}`));
-  });
+  backend.once("error", fail);
   backend.once("close", () => {
     data.end();
     error.end();
