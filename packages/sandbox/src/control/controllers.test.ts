@@ -100,7 +100,19 @@ test("an object with a finalizer holds its namespace", async () => {
   await send(sandbox, "POST", path, lease("held", {}, { finalizers: ["example.com/hold"] }));
   await send(sandbox, "DELETE", "/api/v1/namespaces/team");
   await sandbox.settled();
-  expect((await send(sandbox, "GET", "/api/v1/namespaces/team")).body.status.phase).toBe("Terminating");
+  const { body: held } = await send(sandbox, "GET", "/api/v1/namespaces/team");
+  expect(held.status.phase).toBe("Terminating");
+  const told = held.status.conditions.map(({ type, status: is, message }: Body) => [type, is, message]);
+  expect(told).toContainEqual([
+    "NamespaceContentRemaining",
+    "True",
+    "Some resources are remaining: leases.coordination.k8s.io has 1 resource instances",
+  ]);
+  expect(told).toContainEqual([
+    "NamespaceFinalizersRemaining",
+    "True",
+    "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+  ]);
   const patch = { metadata: { finalizers: null } };
   await send(sandbox, "PATCH", `${path}/held`, patch, {
     headers: { "Content-Type": "application/merge-patch+json" },
