@@ -4,6 +4,8 @@ import type { EndpointSlice, Endpoints } from "./endpoint-objects.ts";
 import type { ConfigMap, KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
 import type {
   ControllerRevision,
+  CronJob,
+  DaemonSet,
   Deployment,
   Job,
   PodDisruptionBudget,
@@ -84,5 +86,17 @@ export const podDisruptionBudgets: Resource<PodDisruptionBudget> = {
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
   plural: "poddisruptionbudgets",
+  namespaced: true,
+};
+export const daemonSets: Resource<DaemonSet> = {
+  apiVersion: "apps/v1",
+  kind: "DaemonSet",
+  plural: "daemonsets",
+  namespaced: true,
+};
+export const cronJobs: Resource<CronJob> = {
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+  plural: "cronjobs",
   namespaced: true,
 };

@@ -158,3 +158,60 @@ export interface PodDisruptionBudgetStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
 }
+
+export interface DaemonSet extends KubeObject {
+  readonly spec: {
+    readonly selector: LabelSelector;
+    readonly template: PodTemplate;
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: {
+        readonly maxUnavailable?: number | string;
+        readonly maxSurge?: number | string;
+      };
+    };
+    readonly minReadySeconds?: number;
+    readonly revisionHistoryLimit?: number;
+  };
+  readonly status?: DaemonSetStatus;
+}
+
+export interface DaemonSetStatus {
+  readonly currentNumberScheduled: number;
+  readonly numberMisscheduled: number;
+  readonly desiredNumberScheduled: number;
+  readonly numberReady: number;
+  readonly observedGeneration?: number;
+  readonly updatedNumberScheduled?: number;
+  readonly numberAvailable?: number;
+  readonly numberUnavailable?: number;
+  readonly collisionCount?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface CronJob extends KubeObject {
+  readonly spec: {
+    readonly schedule: string;
+    readonly timeZone?: string;
+    readonly concurrencyPolicy?: string;
+    readonly suspend?: boolean;
+    readonly startingDeadlineSeconds?: number;
+    readonly successfulJobsHistoryLimit?: number;
+    readonly failedJobsHistoryLimit?: number;
+    readonly jobTemplate: { readonly metadata?: Partial<KubeObject["metadata"]>; readonly spec: Job["spec"] };
+  };
+  readonly status?: CronJobStatus;
+}
+
+export interface CronJobStatus {
+  readonly active?: readonly {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion?: string;
+  }[];
+  readonly lastScheduleTime?: string;
+  readonly lastSuccessfulTime?: string;
+}

@@ -1,4 +1,6 @@
 /** The controllers, on one replica at a time. */
+import { cronJobController } from "../controllers/cron-job/controller.ts";
+import { daemonSetController } from "../controllers/daemon-set/controller.ts";
 import { deploymentController } from "../controllers/deployment/controller.ts";
 import { disruptionController } from "../controllers/disruption/controller.ts";
 import { endpointsController } from "../controllers/endpoints/endpoints-controller.ts";
@@ -28,7 +30,9 @@ export async function runControllers(options: ControllersOptions): Promise<void>
     deploymentController,
     replicaSetController,
     jobController,
+    cronJobController,
     statefulSetController,
+    daemonSetController,
     nodeHealthController(nodeGraceMs),
     evictionController,
     endpointSliceController,
