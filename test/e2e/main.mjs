@@ -51,11 +51,11 @@ if (!Number.isInteger(processes) || processes < 1) {
 }
 const programs = await findPrograms();
 let failed = 0;
-let interrupted = false;
+const interruption = new AbortController();
 let interrupt = async () => {};
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
   process.once(signal, () => {
-    interrupted = true;
+    interruption.abort();
     void interrupt();
   });
 }
@@ -67,7 +67,7 @@ for (const name of targets) {
   )) {
     const matching = specs.filter((spec) => spec.includes(values.match));
     if (matching.length === 0) continue;
-    if (interrupted) break;
+    if (interruption.signal.aborted) break;
     const target = await startTarget(name, programs);
     interrupt = target.interrupt;
     let failures = 1;
@@ -79,6 +79,7 @@ for (const name of targets) {
         specs: matching,
         folder,
         processes,
+        signal: interruption.signal,
         run,
       });
       failures = results.filter(({ outcome }) => outcome !== "passed").length;
@@ -91,4 +92,4 @@ for (const name of targets) {
     }
   }
 }
-process.exitCode = failed === 0 && !interrupted ? 0 : 1;
+process.exitCode = failed === 0 && !interruption.signal.aborted ? 0 : 1;

@@ -77,10 +77,11 @@ function oneLine(text) {
  * @param {readonly string[]} options.specs
  * @param {string} options.folder for reports and logs
  * @param {number} options.processes how many run side by side
+ * @param {AbortSignal} options.signal starts nothing more
  * @param {(name: string, command: string, args: string[]) => Promise<void>} options.run runs a program to its end
  * @returns {Promise<Result[]>} in the order of the specs
  */
-export async function runSpecs({ program, kubeconfig, specs, folder, processes, run }) {
+export async function runSpecs({ program, kubeconfig, specs, folder, processes, signal, run }) {
   const { together, alone } = divide(specs, processes);
   /** @param {string[]} list @param {number} index */
   const runList = async (list, index) => {
@@ -104,7 +105,8 @@ export async function runSpecs({ program, kubeconfig, specs, folder, processes, 
     return resultsOf(list, text === undefined ? undefined : JSON.parse(text));
   };
   const results = (await Promise.all(together.map(runList))).flat();
-  if (alone.length > 0) results.push(...(await runList(alone, together.length)));
+  if (alone.length > 0 && !signal.aborted) results.push(...(await runList(alone, together.length)));
+  else results.push(...resultsOf(alone, undefined));
   return [...results].sort((a, b) => specs.indexOf(a.spec) - specs.indexOf(b.spec));
 }
 

@@ -71,12 +71,7 @@ const starters = {
     onStop(() => cluster.stop());
     const kubeconfig = cluster.kubeconfigPath;
     // What the sandbox does in its API, and a kube-apiserver leaves to kube-controller-manager.
-    const controllers = [
-      "namespace-controller",
-      "garbage-collector-controller",
-      "serviceaccount-controller",
-      "disruption-controller",
-    ];
+    const controllers = ["namespace-controller", "garbage-collector-controller", "serviceaccount-controller"];
     await startControllerManager({ start, logs }, programs, kubeconfig, controllers.join(","));
     const access = ["--kubeconfig", kubeconfig, "--log-format", "json"];
     await tenure("controllers", ["sandbox", "controllers", ...access]);
@@ -115,7 +110,7 @@ const sandboxFlags = (kubeconfig) => [
 
 /**
  * The images of the specs. Agnhost is a folder with the program, and pauses without arguments, as its image does. Of the others,
- * the specs need only a program that runs, or a shell.
+ * the specs need only a program that answers on port 80, or a shell.
  *
  * @param {string} folder
  * @param {import("./programs.mjs").Programs} programs
@@ -131,8 +126,8 @@ async function imageFlags(folder, { agnhost }) {
   const busybox = join(folder, "busybox");
   await addShell(busybox);
   await writeFile(join(busybox, "package.json"), JSON.stringify({ scripts: { start: "sh" } }));
-  const pause = `${agnhost} pause`;
-  return ["--image", `agnhost=${image}`, `httpd=${pause}`, `nginx=${pause}`, `busybox=${busybox}`];
+  const server = `${agnhost} netexec --http-port=80`;
+  return ["--image", `agnhost=${image}`, `httpd=${server}`, `nginx=${server}`, `busybox=${busybox}`];
 }
 
 /**

@@ -13,7 +13,13 @@ export interface RevisionOwner extends KubeObject {
   readonly status?: { readonly collisionCount?: number };
 }
 
-export const hashLabel = "controller.kubernetes.io/hash";
+/** The label of a revision with the hash of its template. DaemonSets have another one, which their pods have too. */
+const hashLabels: Readonly<Record<string, string>> = {
+  StatefulSet: "controller.kubernetes.io/hash",
+  DaemonSet: "controller-revision-hash",
+};
+
+const hashLabelOf = ({ kind }: Resource<KubeObject>) => hashLabels[kind] ?? "";
 
 export interface RevisionChange {
   readonly name: string;
@@ -35,6 +41,7 @@ export function updateRevision(
   const sorted = [...history].sort((a, b) => a.revision - b.revision);
   const equal = sorted.filter((revision) => sameTemplate(revision, owner)).at(-1);
   const last = sorted.at(-1);
+  const hashLabel = hashLabelOf(owners);
   const known = equal && { name: equal.metadata.name, hash: equal.metadata.labels?.[hashLabel] ?? "" };
   if (known && equal === last) return known;
   const number = (last?.revision ?? 0) + 1;

@@ -11,7 +11,7 @@ import { claimObjects } from "../claim.ts";
 import type { Controller } from "../controller.ts";
 import { canonicalText } from "../names.ts";
 import { PodWriter } from "../pod-writer.ts";
-import { createRevision, expiredRevisions, hashLabel, updateRevision } from "../revisions.ts";
+import { createRevision, expiredRevisions, updateRevision } from "../revisions.ts";
 import { decideDaemonSet, revisionLabel } from "./decide.ts";
 import { templateFor } from "./eligible.ts";
 
@@ -86,7 +86,7 @@ export const daemonSetController: Controller = (context) => {
       if (failure) throw failure.error;
     }
     const live = new Set([change.hash, ...owned.map(({ metadata }) => metadata.labels?.[revisionLabel])]);
-    const isLive = ({ metadata }: (typeof history)[number]) => live.has(metadata.labels?.[hashLabel]);
+    const isLive = ({ metadata }: (typeof history)[number]) => live.has(metadata.labels?.[revisionLabel]);
     for (const revision of expiredRevisions(set, history, isLive))
       await deleteObject(client, controllerRevisions, revision);
     if (step.againInMs !== undefined) queue.addAfter(key, step.againInMs);
