@@ -1,13 +1,6 @@
-/**
- * The protocol of `kubectl exec` and `kubectl attach` on a WebSocket: the first byte of each message names its channel. At the
- * end the exit code goes to the error channel, as a Status.
- */
+/** What `kubectl exec` and `kubectl attach` send and get. At the end the exit code goes to the error channel, as a Status. */
 import type { Readable, Writable } from "node:stream";
-import type { WebSocketConnection } from "./websocket.ts";
-
-export const commandProtocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
-
-const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
+import type { CommandTransport } from "./command-transport.ts";
 
 export interface TerminalSize {
   readonly width: number;
@@ -21,25 +14,19 @@ export interface CommandStreams {
 }
 
 export class RemoteCommand {
-  readonly #connection: WebSocketConnection;
+  readonly #transport: CommandTransport;
 
-  constructor(connection: WebSocketConnection) {
-    this.#connection = connection;
+  constructor(transport: CommandTransport) {
+    this.#transport = transport;
   }
 
   start({ stdin, onResize, onClose }: CommandStreams, head: Buffer): void {
-    // Tells the client that the stream is open.
-    this.write("stdout", Buffer.alloc(0));
-    this.#connection.start(
+    this.#transport.start(
       {
+        onInput: (data) => void stdin?.write(data),
+        onInputEnd: () => void stdin?.end(),
+        onResize: (data) => onResize?.(parseSize(data)),
         onClose,
-        onMessage: (message) => {
-          const [channel = -1] = message;
-          const data = message.subarray(1);
-          if (channel === channels.stdin) stdin?.write(data);
-          else if (channel === channels.close && data[0] === channels.stdin) stdin?.end();
-          else if (channel === channels.resize) onResize?.(parseSize(data));
-        },
       },
       head,
     );
@@ -47,7 +34,7 @@ export class RemoteCommand {
 
   /** Sends a piece of output. @param onDrain called later, if the result is false */
   write(channel: "stdout" | "stderr", data: Buffer, onDrain?: () => void): boolean {
-    return this.#connection.send(Buffer.concat([Buffer.of(channels[channel]), data]), onDrain);
+    return this.#transport.send(channel, data, onDrain);
   }
 
   /** Sends everything that the stream has. A client that reads slowly slows the program down. */
@@ -68,8 +55,8 @@ export class RemoteCommand {
   }
 
   #finish(status: object): void {
-    this.#connection.send(Buffer.concat([Buffer.of(channels.error), Buffer.from(JSON.stringify(status))]));
-    this.#connection.close();
+    this.#transport.send("error", Buffer.from(JSON.stringify(status)));
+    this.#transport.close();
   }
 }
 

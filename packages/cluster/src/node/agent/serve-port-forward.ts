@@ -1,15 +1,16 @@
 /**
- * `kubectl port-forward`: for each connection the client opens two streams, one for data and one for an error. The WebSocket
- * carries SPDY frames.
+ * `kubectl port-forward`: for each connection the client opens two streams, one for data and one for an error, with SPDY. A
+ * WebSocket may be around it.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@tenure/base";
 import { SpdyConnection, type SpdyStream } from "./spdy.ts";
+import { acceptSpdy, isSpdy } from "./spdy-upgrade.ts";
 import { acceptWebSocket } from "./websocket.ts";
 
-const protocols = ["SPDY/3.1+portforward.k8s.io"];
+const webSocketProtocols = ["SPDY/3.1+portforward.k8s.io"];
 
 interface PortForwardRequest {
   /** Connects to a port of the pod. */
@@ -25,21 +26,27 @@ interface Pair {
 }
 
 export function servePortForward({ connect, incoming, socket, head }: PortForwardRequest): void {
-  const webSocket = acceptWebSocket(incoming, socket, protocols);
   const pairs = new Map<string, Pair>();
-  const spdy = new SpdyConnection(
-    (bytes) => void webSocket.send(bytes),
-    (stream) => {
-      const { requestid: id = "", streamtype: type = "", port = "" } = stream.headers;
-      const pair = pairs.get(id) ?? {};
-      pairs.set(id, pair);
-      if (type === "error") pair.error = stream;
-      if (type === "data") pair.data = stream;
-      if (!pair.data || !pair.error) return;
-      pairs.delete(id);
-      void forward(connect, Number(port), pair.data, pair.error);
-    },
-  );
+  const onStream = (stream: SpdyStream) => {
+    const { requestid: id = "", streamtype: type = "", port = "" } = stream.headers;
+    const pair = pairs.get(id) ?? {};
+    pairs.set(id, pair);
+    if (type === "error") pair.error = stream;
+    if (type === "data") pair.data = stream;
+    if (!pair.data || !pair.error) return;
+    pairs.delete(id);
+    void forward(connect, Number(port), pair.data, pair.error);
+  };
+  if (isSpdy(incoming)) {
+    acceptSpdy(incoming, socket, ["portforward.k8s.io"]);
+    const spdy = new SpdyConnection((bytes) => void socket.write(bytes), onStream);
+    const receive = (bytes: Buffer) => void spdy.receive(bytes).catch(() => socket.destroy());
+    socket.on("data", receive).once("close", () => spdy.close());
+    if (head.length > 0) receive(head);
+    return;
+  }
+  const webSocket = acceptWebSocket(incoming, socket, webSocketProtocols);
+  const spdy = new SpdyConnection((bytes) => void webSocket.send(bytes), onStream);
   const onMessage = (message: Buffer) => {
     spdy.receive(message).catch(() => webSocket.close(1002));
   };
