@@ -3,9 +3,9 @@
  * the machine. It is root in its own user namespace. The containers share the network of the machine, so a pod listens on its own
  * loopback address; or each pod has a network of its own, and all are in one user namespace.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { loopbackTwin } from "../addresses.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import { enterScript } from "./enter-script.ts";
@@ -125,9 +125,18 @@ function sharedEnvironment(plan: ContainerPlan): Record<string, string> {
   return withListenHook({ HOST: address, POD_IP: address, ...plan.env }, hookPath, address);
 }
 
-/** /tmp and /run of the container are empty. What the program itself needs there is shown, and changes to it are the container's own. */
+/**
+ * /tmp and /run of the container are empty. An image, a program or its script that is there is shown, with the whole folder below
+ * /tmp or /run that it is in: a program needs files beside it, and links lead elsewhere. Changes to it are the container's own.
+ */
 function imageMounts({ imageFolder, argv }: ContainerPlan): ScriptMount[] {
-  const isHidden = (path: string) => path.startsWith("/tmp/") || path.startsWith("/run/");
-  const folders = [imageFolder, dirname(argv[0])].filter((path) => path !== undefined && isHidden(path));
-  return [...new Set(folders as string[])].map((path) => ({ source: path, target: path, how: "cow" }));
+  const isInHiddenFolder = (path: string | undefined): path is string =>
+    path !== undefined && /^\/(tmp|run)\/[^/]+\/./.test(path) && existsSync(path);
+  // Further arguments may be files of the container, such as /tmp/ready.
+  const named = [argv[0], argv[1]].filter(isInHiddenFolder);
+  const places = [...named, ...named.map((path) => realpathSync(path))].filter(isInHiddenFolder);
+  const folders = new Set(places.map((path) => path.split("/").slice(0, 3).join("/")));
+  if (imageFolder && /^\/(tmp|run)\//.test(imageFolder))
+    folders.add(imageFolder.split("/").slice(0, 3).join("/"));
+  return [...folders].map((path) => ({ source: path, target: path, how: "cow" }));
 }
