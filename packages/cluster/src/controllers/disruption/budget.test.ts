@@ -64,7 +64,7 @@ it("counts an evicted pod again if it still exists after two minutes", () => {
 });
 
 it("says since when evictions are allowed or not", () => {
-  const { conditions } = decideBudget(budget({ minAvailable: 2 }), ready, ten, nowMs).status;
+  const { conditions = [] } = decideBudget(budget({ minAvailable: 2 }), ready, ten, nowMs).status;
   expect(conditions).toEqual([
     {
       type: "DisruptionAllowed",

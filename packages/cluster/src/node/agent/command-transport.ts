@@ -5,9 +5,9 @@ import { SpdyConnection, type SpdyStream } from "./spdy.ts";
 import { acceptSpdy, isSpdy } from "./spdy-upgrade.ts";
 import { acceptWebSocket, type WebSocketConnection } from "./websocket.ts";
 
-export type OutputChannel = "stdout" | "stderr" | "error";
+type OutputChannel = "stdout" | "stderr" | "error";
 
-export interface CommandEvents {
+interface CommandEvents {
   onInput(data: Buffer): void;
   /** The client sends no more input. */
   onInputEnd(): void;
@@ -17,6 +17,8 @@ export interface CommandEvents {
 }
 
 export interface CommandTransport {
+  /** Whether the error channel carries only the text of an error, as in the first version of the protocol. */
+  readonly isFirstVersion: boolean;
   /** @param head what arrived together with the request */
   start(events: CommandEvents, head: Buffer): void;
   /** Whether the client reads fast enough. If not, `onDrain` is called once when it has. */
@@ -39,15 +41,18 @@ export function acceptCommand(
   return new SpdyTransport(socket, ["error", ...names]);
 }
 
-const webSocketProtocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
+const firstVersion = "channel.k8s.io";
+const webSocketProtocols = ["v5.channel.k8s.io", "v4.channel.k8s.io", firstVersion];
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 /** The first byte of each message names its channel. */
 class WebSocketTransport implements CommandTransport {
   readonly #connection: WebSocketConnection;
+  readonly isFirstVersion: boolean;
 
   constructor(connection: WebSocketConnection) {
     this.#connection = connection;
+    this.isFirstVersion = connection.protocol === firstVersion;
   }
 
   start(events: CommandEvents, head: Buffer): void {
@@ -74,6 +79,7 @@ class WebSocketTransport implements CommandTransport {
 
 /** The client opens a stream for each channel. What is sent before waits for its stream. */
 class SpdyTransport implements CommandTransport {
+  readonly isFirstVersion = false;
   readonly #socket: Duplex;
   readonly #expected: readonly string[];
   readonly #streams = new Map<string, SpdyStream>();

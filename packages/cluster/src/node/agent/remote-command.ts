@@ -13,6 +13,15 @@ export interface CommandStreams {
   readonly onClose: () => void;
 }
 
+/** A Status of the API. */
+interface FinalStatus {
+  readonly metadata: object;
+  readonly status: "Success" | "Failure";
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: object;
+}
+
 export class RemoteCommand {
   readonly #transport: CommandTransport;
 
@@ -54,15 +63,17 @@ export class RemoteCommand {
     this.#finish({ metadata: {}, status: "Failure", reason: "InternalError", message });
   }
 
-  #finish(status: object): void {
-    this.#transport.send("error", Buffer.from(JSON.stringify(status)));
+  #finish(status: FinalStatus): void {
+    const { isFirstVersion } = this.#transport;
+    const text = isFirstVersion ? status.message : JSON.stringify(status);
+    if (text !== undefined) this.#transport.send("error", Buffer.from(text));
     this.#transport.close();
   }
 }
 
-const success = { metadata: {}, status: "Success" };
+const success: FinalStatus = { metadata: {}, status: "Success" };
 
-function exitStatus(exitCode: number): object {
+function exitStatus(exitCode: number): FinalStatus {
   return {
     metadata: {},
     status: "Failure",
