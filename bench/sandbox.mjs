@@ -1,17 +1,23 @@
 // Measures the sandbox, and a real kube-apiserver for comparison if TENURE_CONFORMANCE_KUBECONFIG is set.
-//   npm run build && node bench/sandbox.mjs [--updates 100000]
-// The sandbox runs as a separate process, over TLS, as users run it. One run takes about two minutes.
+//   npm run build && node bench/sandbox.mjs [--updates 100000] [--objects 100000] [--pods 200]
+// The sandbox runs as a separate process, over TLS, as users run it. One run takes about four minutes.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { measureCluster, measurePages } from "./lib/cluster.mjs";
 
 const main = fileURLToPath(new URL("../packages/cli/dist/main.js", import.meta.url));
 const library = new URL("../packages/sandbox/dist/index.js", import.meta.url).href;
-const flag = process.argv.indexOf("--updates");
-const MEMORY_UPDATES = flag > 0 ? Number(process.argv[flag + 1]) : 100_000;
+const flag = (name, otherwise) => {
+  const at = process.argv.indexOf(`--${name}`);
+  return at > 0 ? Number(process.argv[at + 1]) : otherwise;
+};
+const MEMORY_UPDATES = flag("updates", 100_000);
+const OBJECTS = flag("objects", 100_000);
+const PODS = flag("pods", 200);
 const home = mkdtempSync(join(tmpdir(), "tenure-bench-"));
 
 const percentile = (values, part) =>
@@ -181,6 +187,10 @@ try {
     await fanOut(sandbox, 100, 200),
     real ? await fanOut(real, 100, 200) : "",
   );
+  const pages = await measurePages(sandbox, OBJECTS);
+  const realPages = real ? await measurePages(real, OBJECTS) : undefined;
+  const page = (times) => `p50 ${ms(percentile(times, 0.5))}, p95 ${ms(percentile(times, 0.95))}`;
+  print(`a page of 500 out of ${OBJECTS} objects`, page(pages), realPages ? page(realPages) : "");
   for (let done = 0; done < MEMORY_UPDATES; done += MEMORY_UPDATES / 4) {
     await Promise.all([0, 1, 2, 3].map((index) => renew(sandbox, `memory-${index}`, MEMORY_UPDATES / 16)));
     print(
@@ -188,6 +198,13 @@ try {
       `${residentMegabytes(child.pid).toFixed(0)} MB`,
     );
   }
+  child.kill();
+  const cluster = await measureCluster(main, client, PODS);
+  print("process start until the API answers", ms(cluster.apiMs));
+  print("process start until three nodes are Ready", ms(cluster.nodesMs));
+  print("Deployment until three pods are Ready", ms(cluster.threeMs));
+  print(`Deployment until ${PODS} pods are Ready`, ms(cluster.manyMs));
+  print(`memory with ${PODS} pods`, `${cluster.resident.toFixed(0)} MB`);
 } finally {
   child.kill();
   rmSync(home, { recursive: true, force: true });

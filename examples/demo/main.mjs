@@ -3,9 +3,11 @@
 // what happens when the leader is killed, frozen, cut off or told to step down. Stops every process at the end.
 //   npm run demo                   interactive: press a key to inject a fault
 //   npm run demo -- --script       injects all faults and prints a summary; the default without a terminal
+//   npm run demo -- --cluster      the same as a Deployment in the sandbox, with kubectl beside it
 //   npm run demo -- --rate 500 --lease 15
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
+import { runCluster } from "./cluster.mjs";
 import { runInteractive } from "./interactive.mjs";
 import { runScript } from "./scripted.mjs";
 import { summaryLines } from "./summary.mjs";
@@ -15,6 +17,7 @@ import { clock } from "./view.mjs";
 const { values } = parseArgs({
   options: {
     script: { type: "boolean", default: false },
+    cluster: { type: "boolean", default: false },
     rate: { type: "string", default: "100" },
     lease: { type: "string", default: "3" },
   },
@@ -37,6 +40,19 @@ const print = (/** @type {string} */ line) => {
   if (isInteractive) notes.push(stamped);
   else console.log(stamped);
 };
+
+if (values.cluster) {
+  const interrupt = new AbortController();
+  for (const name of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
+    process.on(name, () => interrupt.abort());
+  const isDone = await runCluster({
+    rate,
+    signal: interrupt.signal,
+    isScript: values.script || !process.stdin.isTTY,
+    print: (line) => console.log(`${clock(performance.now() - startedMs)}  ${line}`),
+  });
+  process.exit(isDone ? 0 : 1);
+}
 
 const system = new System({ rate, leaseSeconds, log: print });
 const interrupt = new AbortController();

@@ -94,6 +94,16 @@ test("an eviction deletes a pod, and a budget without disruptions left prevents 
   expect(done.body).toMatchObject({ kind: "Status", status: "Success", code: 201 });
   expect((await target.request("GET", `${podsIn(namespace)}/free`)).status).toBe(404);
 
+  const held = `${podsIn(namespace)}/held`;
+  await runningPod(namespace, "held");
+  await target.request("PATCH", held, { metadata: { finalizers: ["tenure.dev/test"] } }, MERGE_PATCH);
+  await evict(namespace, "held");
+  const { body: evicted } = await target.request("GET", held);
+  expect(evicted.status.conditions).toContainEqual(
+    expect.objectContaining({ type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" }),
+  );
+  await target.request("PATCH", held, { metadata: { finalizers: null } }, MERGE_PATCH);
+
   const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
   const spec = { minAvailable: 1, selector: { matchLabels: labels } };
   await target.request("POST", budgets, { metadata: { name: "b" }, spec });

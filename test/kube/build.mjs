@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Builds programs with `go` into a cache folder: kube-apiserver and etcd from the versions pinned in test/kube/assets.
+ * Builds programs with `go` into a cache folder, from the versions pinned in test/kube/assets: kube-apiserver and etcd, and
+ * Kubernetes' own end-to-end tests with the programs that they need.
  *
  * Each executable is built under a temporary name and then renamed, so a folder never contains a partial file. The lock
  * only prevents two runs from doing the same work twice. If it fails, both build, and both results are correct.
@@ -27,6 +28,7 @@ const keptLines = 20;
  * @property {string} version for the progress
  * @property {string} source the package
  * @property {string} ldflags
+ * @property {boolean} [test] the package's tests as an executable, instead of the package itself
  * @property {string} [otherwise] what to do if it cannot be built
  */
 
@@ -38,15 +40,6 @@ const keptLines = 20;
  * @param {(line: string) => void} [options.report] progress, by default to stderr
  */
 export async function buildAssets({ go, folder, pins, report }) {
-  const [major, minor] = pins.kubernetes.split(".");
-  const version = "k8s.io/component-base/version";
-  // The response of /version contains these. Without them it is v0.0.0-master.
-  const stamp = [
-    `-X ${version}.gitVersion=v${pins.kubernetes}`,
-    `-X ${version}.gitMajor=${major}`,
-    `-X ${version}.gitMinor=${minor}`,
-    `-X ${version}.gitTreeState=clean`,
-  ].join(" ");
   const otherwise = "set KUBEBUILDER_ASSETS";
   const programs = [
     { name: "etcd", version: pins.etcd, source: "go.etcd.io/etcd/server/v3", ldflags: "-s -w", otherwise },
@@ -54,7 +47,7 @@ export async function buildAssets({ go, folder, pins, report }) {
       name: "kube-apiserver",
       version: pins.kubernetes,
       source: "k8s.io/kubernetes/cmd/kube-apiserver",
-      ldflags: `-s -w ${stamp}`,
+      ldflags: stamped(pins),
       otherwise,
     },
   ];
@@ -74,6 +67,48 @@ export async function buildEtcdutl({ go, folder, pins }) {
     { name: "etcdutl", version: pins.etcd, source: "go.etcd.io/etcd/etcdutl/v3", ldflags: "-s -w" },
   ];
   await buildPrograms({ go, folder, moduleFolder: assetsFolder, programs });
+}
+
+/**
+ * Builds Kubernetes' end-to-end tests, the programs that some of them need, and the image that most of their pods name.
+ *
+ * @param {object} options
+ * @param {string} options.go path of the go command
+ * @param {string} options.folder where the executables go
+ * @param {import("./assets.mjs").Pins} options.pins
+ */
+export async function buildEndToEnd({ go, folder, pins }) {
+  const sources = {
+    "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+    "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+    agnhost: "k8s.io/kubernetes/test/images/agnhost",
+    "e2e.test": "k8s.io/kubernetes/test/e2e",
+  };
+  const programs = Object.entries(sources).map(([name, source]) => ({
+    name,
+    version: pins.kubernetes,
+    source,
+    ldflags: stamped(pins),
+    test: name.endsWith(".test"),
+  }));
+  await buildPrograms({ go, folder, moduleFolder: assetsFolder, programs });
+}
+
+/**
+ * The response of /version contains these. Without them it is v0.0.0-master.
+ *
+ * @param {import("./assets.mjs").Pins} pins
+ */
+function stamped(pins) {
+  const [major, minor] = pins.kubernetes.split(".");
+  const version = "k8s.io/component-base/version";
+  return [
+    "-s -w",
+    `-X ${version}.gitVersion=v${pins.kubernetes}`,
+    `-X ${version}.gitMajor=${major}`,
+    `-X ${version}.gitMinor=${minor}`,
+    `-X ${version}.gitTreeState=clean`,
+  ].join(" ");
 }
 
 /**
@@ -117,8 +152,9 @@ export async function buildPrograms({
 /**
  * @param {Program & { go: string, moduleFolder: string, output: string, report: (line: string) => void }} options
  */
-async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, output, report }) {
-  const args = ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", ldflags, "-o", output, source];
+async function goBuild({ go, name, source, ldflags, test, otherwise, moduleFolder, output, report }) {
+  const verb = test ? ["test", "-c"] : ["build", "-v"];
+  const args = [...verb, "-mod=readonly", "-trimpath", "-ldflags", ldflags, "-o", output, source];
   // nice keeps the machine usable during the build.
   const child = spawn("nice", ["-n", "10", go, ...args], {
     cwd: moduleFolder,
@@ -150,7 +186,7 @@ async function goBuild({ go, name, source, ldflags, otherwise, moduleFolder, out
     });
     if (code !== 0) {
       throw new Error(
-        `Cannot build ${name}: go build ended with ${code}. It needs Go 1.26 or later and a reachable module proxy (go env GOPROXY)${otherwise ? `; or ${otherwise}` : ""}:\n${last.join("\n")}`,
+        `Cannot build ${name}: go ${verb[0]} ended with ${code}. It needs Go 1.26 or later and a reachable module proxy (go env GOPROXY)${otherwise ? `; or ${otherwise}` : ""}:\n${last.join("\n")}`,
       );
     }
   } finally {

@@ -8,6 +8,7 @@ import {
   type ServiceAccountCredentials,
   serviceAccountCredentials,
 } from "./access/service-account-credentials.ts";
+import { apiServerAddress } from "./control/bootstrap.ts";
 import { openCluster, type RunningCluster } from "./control/cluster.ts";
 import type { Faults } from "./control/fault.ts";
 import { FaultInjector } from "./control/fault-injector.ts";
@@ -74,7 +75,8 @@ export interface Sandbox {
 
 const restartDelayMs = 50;
 const clusterNames = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
-const alwaysValidNames = ["localhost", "127.0.0.1", "::1", ...clusterNames];
+/** Pods reach the API by the address of the service "kubernetes". */
+const alwaysValidNames = ["localhost", "127.0.0.1", "::1", apiServerAddress, ...clusterNames];
 
 /** Starts a Kubernetes API in this process. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

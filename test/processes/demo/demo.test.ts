@@ -110,6 +110,19 @@ describe("npm run demo without a terminal", () => {
     },
   );
 
+  it("as a Deployment it rolls out, loses its leader and is scaled; nothing is lost and nothing left running", {
+    timeout: withinMs,
+  }, async () => {
+    const { text, exited } = start("--cluster");
+    expect(await exited).toEqual([0, null]);
+    expect(text()).toMatch(
+      /kubectl rollout restart deployment\/orders\n[\s\S]* leads: \d+ ms after the last order of /,
+    );
+    expect(text()).toMatch(/ \d+ handovers; (\d+) of \1 orders finished, 0 of them twice\n$/);
+    expect(strays()).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it("refuses flags that make no sense", async () => {
     const { exited } = start("--lease", "0.5");
     expect(await exited).toEqual([2, null]);

@@ -20,6 +20,12 @@ export const whyNot =
   spawnSync("kubectl", ["version", "--client"]).status === 0 ? undefined : "kubectl is not on PATH";
 if (whyNot) console.warn(`${whyNot}: the guides are not followed`);
 
+/** The cluster to use instead of a sandbox. It has no nodes. */
+const clusterKubeconfig = process.env.TENURE_CONFORMANCE_KUBECONFIG;
+
+/** Why a guide cannot be followed here whose pods run. */
+export const whyNoPods = whyNot ?? (clusterKubeconfig && "the cluster has no nodes");
+
 const deadlineMs = 60_000;
 
 export interface Terminal {
@@ -171,13 +177,26 @@ export class Guide {
 const isIn = (text: string | RegExp, line: string) =>
   typeof text === "string" ? line.includes(text) : text.test(line);
 
+/** The command that starts a cluster with nodes. */
+const clusterBlock = "tenure sandbox --nodes 3";
+
+/** Starts the cluster by the command of the guide, only with a port that is free. */
+async function openWithNodes(page: string, home: string, work: string): Promise<Guide> {
+  const guide = new Guide(page, home, work, async () => {});
+  const sandbox = guide.terminal(`exec ${guide.block(clusterBlock).trim()} --port 0`);
+  await sandbox.says("ready");
+  return guide;
+}
+
 /** @param page with the text to follow, from the root of the repository */
 export async function openGuide(page: string): Promise<Guide> {
   const home = await mkdtemp(join(tmpdir(), "tenure-guide-"));
   const work = join(home, "work");
   await mkdir(join(home, ".tenure"), { recursive: true });
   await mkdir(work);
-  const given = process.env.TENURE_CONFORMANCE_KUBECONFIG;
+  if (readFileSync(join(root, page), "utf8").includes(`\n${clusterBlock}`))
+    return openWithNodes(page, home, work);
+  const given = clusterKubeconfig;
   // Stands in for `tenure sandbox`, which would take a port that may be in use.
   const sandbox = given ? undefined : await startSandbox();
   const guide = new Guide(page, home, work, async () => sandbox?.close());

@@ -153,6 +153,12 @@ export interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;
 }
 
+interface ContainerStatus {
+  readonly name: string;
+  readonly restartCount?: number;
+  readonly state?: { readonly terminated?: { readonly exitCode: number; readonly finishedAt?: string } };
+}
+
 export interface PodStatus {
   readonly phase?: string;
   readonly reason?: string;
@@ -161,11 +167,8 @@ export interface PodStatus {
   readonly podIPs?: readonly { readonly ip: string }[];
   readonly startTime?: string;
   readonly conditions?: readonly Condition[];
-  readonly containerStatuses?: readonly {
-    readonly name: string;
-    readonly restartCount?: number;
-    readonly state?: { readonly terminated?: { readonly exitCode: number; readonly finishedAt?: string } };
-  }[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
 }
 
 export interface Pod extends KubeObject {

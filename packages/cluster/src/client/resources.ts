@@ -2,7 +2,16 @@
 import type { Resource } from "./api.ts";
 import type { EndpointSlice, Endpoints } from "./endpoint-objects.ts";
 import type { ConfigMap, KubeObject, Lease, Node, Pod, Service } from "./objects.ts";
-import type { ControllerRevision, Deployment, Job, ReplicaSet, StatefulSet } from "./workloads.ts";
+import type {
+  ControllerRevision,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  PodDisruptionBudget,
+  ReplicaSet,
+  StatefulSet,
+} from "./workloads.ts";
 
 export const pods: Resource<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 export const nodes: Resource<Node> = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
@@ -71,5 +80,23 @@ export const volumeClaims: Resource<KubeObject> = {
   apiVersion: "v1",
   kind: "PersistentVolumeClaim",
   plural: "persistentvolumeclaims",
+  namespaced: true,
+};
+export const podDisruptionBudgets: Resource<PodDisruptionBudget> = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+};
+export const daemonSets: Resource<DaemonSet> = {
+  apiVersion: "apps/v1",
+  kind: "DaemonSet",
+  plural: "daemonsets",
+  namespaced: true,
+};
+export const cronJobs: Resource<CronJob> = {
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+  plural: "cronjobs",
   namespaced: true,
 };

@@ -51,12 +51,28 @@ export interface DeploymentStatus {
   readonly conditions?: readonly Condition[];
 }
 
+export interface PodFailureRule {
+  readonly action: string;
+  readonly onExitCodes?: {
+    readonly containerName?: string;
+    readonly operator: string;
+    readonly values: readonly number[];
+  };
+  readonly onPodConditions?: readonly { readonly type: string; readonly status?: string }[];
+}
+
 export interface Job extends KubeObject {
   readonly spec: {
     readonly parallelism?: number;
     readonly completions?: number;
     readonly completionMode?: string;
     readonly backoffLimit?: number;
+    readonly backoffLimitPerIndex?: number;
+    readonly maxFailedIndexes?: number;
+    readonly podFailurePolicy?: { readonly rules: readonly PodFailureRule[] };
+    readonly successPolicy?: {
+      readonly rules: readonly { readonly succeededIndexes?: string; readonly succeededCount?: number }[];
+    };
     readonly activeDeadlineSeconds?: number;
     readonly ttlSecondsAfterFinished?: number;
     readonly suspend?: boolean;
@@ -77,6 +93,7 @@ export interface JobStatus {
   readonly startTime?: string;
   readonly completionTime?: string;
   readonly completedIndexes?: string;
+  readonly failedIndexes?: string;
   /** Pods that have finished, but are not part of the counts yet. */
   readonly uncountedTerminatedPods?: {
     readonly succeeded?: readonly string[];
@@ -120,4 +137,81 @@ export interface StatefulSetStatus {
 export interface ControllerRevision extends KubeObject {
   readonly data?: { readonly spec?: { readonly template?: PodTemplate } };
   readonly revision: number;
+}
+
+export interface PodDisruptionBudget extends KubeObject {
+  readonly spec: {
+    readonly minAvailable?: number | string;
+    readonly maxUnavailable?: number | string;
+    readonly selector?: LabelSelector;
+  };
+  readonly status?: PodDisruptionBudgetStatus;
+}
+
+export interface PodDisruptionBudgetStatus {
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  readonly disruptionsAllowed: number;
+  readonly expectedPods: number;
+  /** Pods whose eviction the API has allowed, and when. */
+  readonly disruptedPods?: Readonly<Record<string, string>>;
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface DaemonSet extends KubeObject {
+  readonly spec: {
+    readonly selector: LabelSelector;
+    readonly template: PodTemplate;
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: {
+        readonly maxUnavailable?: number | string;
+        readonly maxSurge?: number | string;
+      };
+    };
+    readonly minReadySeconds?: number;
+    readonly revisionHistoryLimit?: number;
+  };
+  readonly status?: DaemonSetStatus;
+}
+
+export interface DaemonSetStatus {
+  readonly currentNumberScheduled: number;
+  readonly numberMisscheduled: number;
+  readonly desiredNumberScheduled: number;
+  readonly numberReady: number;
+  readonly observedGeneration?: number;
+  readonly updatedNumberScheduled?: number;
+  readonly numberAvailable?: number;
+  readonly numberUnavailable?: number;
+  readonly collisionCount?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export interface CronJob extends KubeObject {
+  readonly spec: {
+    readonly schedule: string;
+    readonly timeZone?: string;
+    readonly concurrencyPolicy?: string;
+    readonly suspend?: boolean;
+    readonly startingDeadlineSeconds?: number;
+    readonly successfulJobsHistoryLimit?: number;
+    readonly failedJobsHistoryLimit?: number;
+    readonly jobTemplate: { readonly metadata?: Partial<KubeObject["metadata"]>; readonly spec: Job["spec"] };
+  };
+  readonly status?: CronJobStatus;
+}
+
+export interface CronJobStatus {
+  readonly active?: readonly {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion?: string;
+  }[];
+  readonly lastScheduleTime?: string;
+  readonly lastSuccessfulTime?: string;
 }

@@ -8,6 +8,11 @@ export function loopbackTwin(address: string): string {
   return address.startsWith("10.") ? `127.${address.slice(3)}` : address;
 }
 
+/** The address of the cluster for which an address of this machine stands. */
+export function clusterAddress(twin: string): string {
+  return twin.startsWith("127.") ? `10.${twin.slice(4)}` : twin;
+}
+
 /** The addresses of the pods of one node. */
 export class AddressPool {
   readonly #prefix: string;

@@ -67,9 +67,15 @@ export async function startAgent({
       lookup: new Lookup(client, platform.clock),
       allocatable: capacityOf(platform.machine),
       dataDirectory: join(dataDirectory, name),
-      apiServer: {
-        host: server.hostname.replace(/[[\]]/g, ""),
-        port: server.port || (server.protocol === "https:" ? "443" : "80"),
+      apiServer: () => {
+        // Pods with a network of their own reach only services.
+        const service = isolation.network && serviceInformer.get("default", "kubernetes")?.spec;
+        const [port] = service?.ports ?? [];
+        if (service?.clusterIP && port) return { host: service.clusterIP, port: String(port.port) };
+        return {
+          host: server.hostname.replace(/[[\]]/g, ""),
+          port: server.port || (server.protocol === "https:" ? "443" : "80"),
+        };
       },
       services: () => serviceInformer.list(),
       hostLines: (namespace) =>

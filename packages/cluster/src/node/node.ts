@@ -78,7 +78,11 @@ async function start(
     isolation,
     onError,
   });
-  const proxy = withServices ? startServices({ client, platform, onError }) : undefined;
+  const { network } = host.isolation;
+  const proxy =
+    withServices || network
+      ? startServices({ client, platform, onError, network, onMachine: withServices })
+      : undefined;
   let agents: NodeAgent[];
   try {
     agents = await Promise.all(

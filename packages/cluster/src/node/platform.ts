@@ -18,6 +18,8 @@ export interface NodePlatform extends Platform {
     readonly temporaryFolder: string;
     readonly pid: number;
   };
+  /** The path of Node. */
+  readonly nodeProgram: string;
   /** Kills a process and its group. */
   kill(pid: number): void;
   /** A secret that nobody can guess, in hexadecimal. */
@@ -51,6 +53,7 @@ export const systemNodePlatform: NodePlatform = {
       pid: process.pid,
     };
   },
+  nodeProgram: process.execPath,
   kill(pid) {
     try {
       process.kill(-pid, "SIGKILL");

@@ -1,5 +1,8 @@
 /** The controllers, on one replica at a time. */
+import { cronJobController } from "../controllers/cron-job/controller.ts";
+import { daemonSetController } from "../controllers/daemon-set/controller.ts";
 import { deploymentController } from "../controllers/deployment/controller.ts";
+import { disruptionController } from "../controllers/disruption/controller.ts";
 import { endpointsController } from "../controllers/endpoints/endpoints-controller.ts";
 import { endpointSliceController } from "../controllers/endpoints/slice-controller.ts";
 import { jobController } from "../controllers/job/controller.ts";
@@ -27,11 +30,14 @@ export async function runControllers(options: ControllersOptions): Promise<void>
     deploymentController,
     replicaSetController,
     jobController,
+    cronJobController,
     statefulSetController,
+    daemonSetController,
     nodeHealthController(nodeGraceMs),
     evictionController,
     endpointSliceController,
     endpointsController,
+    disruptionController,
     ...(rootCa === undefined ? [] : [rootCaController(rootCa)]),
   ];
   await runElected("tenure-controllers", controllers, options);

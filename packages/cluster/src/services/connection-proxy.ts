@@ -9,6 +9,9 @@ import type { Target } from "./plan.ts";
 /** A target that does not answer within this time is skipped. */
 const connectMs = 3_000;
 
+/** A connection that is being made, or one that exists. */
+export type Dial = (target: Target) => Socket | Promise<Socket>;
+
 interface Sticky {
   readonly key: string;
   readonly untilMs: number;
@@ -23,11 +26,15 @@ export class ConnectionProxy {
   #affinityMs: number | undefined;
   #next = 0;
 
-  constructor(clock: Clock) {
+  readonly #dial: Dial;
+
+  /** @param dial how to reach a target. @default by the network of the machine */
+  constructor(clock: Clock, dial: Dial = (target) => connect({ ...target, allowHalfOpen: true })) {
     this.#clock = clock;
+    this.#dial = dial;
     this.#server = createServer(
       { allowHalfOpen: true, pauseOnConnect: true },
-      (socket) => void this.#accept(socket),
+      (socket) => void this.accept(socket, socket.remoteAddress ?? ""),
     );
   }
 
@@ -48,21 +55,24 @@ export class ConnectionProxy {
   }
 
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = this.#server.listening
+      ? new Promise<void>((resolve) => this.#server.close(() => resolve()))
+      : undefined;
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  async #accept(client: Socket): Promise<void> {
+  /** Connects a client with a target. @param from the address of the client */
+  async accept(client: Socket, from: string): Promise<void> {
     this.#track(client);
-    for (const target of this.#order(client)) {
+    for (const target of this.#order(from)) {
       const backend = await this.#connect(target);
       if (client.destroyed) {
         backend?.destroy();
         return;
       }
       if (!backend) continue;
-      this.#remember(client, target);
+      this.#remember(from, target);
       this.#track(backend);
       client.pipe(backend);
       backend.pipe(client);
@@ -71,36 +81,44 @@ export class ConnectionProxy {
       return;
     }
     // As with kube-proxy, a service without ready endpoints refuses connections.
-    client.resetAndDestroy();
+    if (client.remoteAddress === undefined) client.destroy();
+    else client.resetAndDestroy();
   }
 
   /** All targets, with the one that is next first. */
-  #order(client: Socket): Target[] {
+  #order(from: string): Target[] {
     const targets = [...this.#targets];
     if (targets.length === 0) return [];
     this.#next = (this.#next + 1) % targets.length;
     const rotated = [...targets.slice(this.#next), ...targets.slice(0, this.#next)];
-    const sticky = this.#affinityMs === undefined ? undefined : this.#sticky.get(client.remoteAddress ?? "");
+    const sticky = this.#affinityMs === undefined ? undefined : this.#sticky.get(from);
     if (!sticky || sticky.untilMs < this.#clock.now().monoMs) return rotated;
     return rotated.sort((a, b) => Number(keyOf(b) === sticky.key) - Number(keyOf(a) === sticky.key));
   }
 
-  #remember(client: Socket, target: Target): void {
+  #remember(from: string, target: Target): void {
     if (this.#affinityMs === undefined) return;
     const untilMs = this.#clock.now().monoMs + this.#affinityMs;
-    this.#sticky.set(client.remoteAddress ?? "", { key: keyOf(target), untilMs });
+    this.#sticky.set(from, { key: keyOf(target), untilMs });
   }
 
   #connect(target: Target): Promise<Socket | undefined> {
     return new Promise((resolve) => {
-      const socket = connect({ ...target, allowHalfOpen: true });
-      const cancel = this.#clock.at(this.#clock.now().monoMs + connectMs, () => socket.destroy());
+      let isOver = false;
       const end = (result: Socket | undefined) => {
+        if (isOver) result?.destroy();
+        isOver = true;
         cancel();
         resolve(result);
       };
-      socket.once("connect", () => end(socket));
-      socket.on("error", () => {}).once("close", () => end(undefined));
+      const cancel = this.#clock.at(this.#clock.now().monoMs + connectMs, () => end(undefined));
+      const dialed = this.#dial(target);
+      if (dialed instanceof Promise) {
+        dialed.then(end, () => end(undefined));
+        return;
+      }
+      dialed.once("connect", () => end(dialed));
+      dialed.on("error", () => {}).once("close", () => end(undefined));
     });
   }
 

@@ -2,13 +2,16 @@
  * Services on this machine: a proxy on loopback addresses. The service 10.96.3.4 listens on 127.96.3.4, and sends connections to
  * its ready endpoints. Start one for each machine.
  */
+import { connect } from "node:net";
 import { onAbort } from "@tenure/base";
 import type { KubeClient } from "@tenure/kube";
 import { EventRecorder } from "../client/event-recorder.ts";
 import { Informer } from "../client/informer.ts";
 import { endpointSlices, services } from "../client/resources.ts";
+import { clusterAddress, loopbackTwin } from "../node/addresses.ts";
+import type { PodNetwork } from "../node/network/pod-network.ts";
 import { type Platform, systemPlatform } from "../platform.ts";
-import { ConnectionProxy } from "./connection-proxy.ts";
+import { ConnectionProxy, type Dial } from "./connection-proxy.ts";
 import { type Listener, planListeners, type Target } from "./plan.ts";
 
 export interface ServicesOptions {
@@ -17,6 +20,10 @@ export interface ServicesOptions {
   readonly signal?: AbortSignal | undefined;
   /** The address on which node ports listen. @default "127.0.0.1" */
   readonly nodeAddress?: string | undefined;
+  /** The network of the pods, if they have one of their own. */
+  readonly network?: PodNetwork | undefined;
+  /** Whether the machine reaches the services too. Only one process of a machine can serve them. @default true */
+  readonly onMachine?: boolean | undefined;
   /** What goes wrong and is retried. @default ignored */
   readonly onError?: ((error: unknown) => void) | undefined;
   readonly platform?: Platform | undefined;
@@ -38,6 +45,7 @@ interface Open {
 
 export function startServices(options: ServicesOptions): RunningServices {
   const { client, nodeAddress = "127.0.0.1", onError = () => {}, platform = systemPlatform } = options;
+  const { network, onMachine = true } = options;
   const ending = new AbortController();
   const { signal } = ending;
   const serviceInformer = new Informer({ client, platform, resource: services, onError });
@@ -47,7 +55,8 @@ export function startServices(options: ServicesOptions): RunningServices {
   let apiServer: Target = { host: "127.0.0.1", port: 443 };
 
   const start = (key: string, listener: Listener): Open => {
-    const proxy = new ConnectionProxy(platform.clock);
+    const proxy = new ConnectionProxy(platform.clock, network && dialIn(network));
+    if (!onMachine) return { proxy, listening: Promise.resolve() };
     const listening = listen(proxy, listener, (reason, message) => {
       const target = { ...listener.service, apiVersion: "v1", kind: "Service" };
       recorder.record(target, { type: "Warning", reason, message });
@@ -67,10 +76,17 @@ export function startServices(options: ServicesOptions): RunningServices {
       known.proxy.setTargets(listener.targets, listener.affinityMs);
     }
     return Promise.all([
+      network?.serve(placesOf(wanted.values(), nodeAddress)),
       ...closing.map(([, { proxy, listening }]) => listening.then(() => proxy.close())),
       ...[...open.values()].map(({ listening }) => listening),
     ]);
   };
+
+  network?.onConnection(({ host, port, from, socket }) => {
+    const found = open.get(`${loopbackTwin(host)}:${port}`);
+    if (found) void found.proxy.accept(socket, from);
+    else socket.destroy();
+  });
 
   const run = async () => {
     const address = new URL(await client.serverAddress());
@@ -101,6 +117,21 @@ export function startServices(options: ServicesOptions): RunningServices {
   if (options.signal?.aborted) void stop();
   else if (options.signal) onAbort(options.signal, () => void stop());
   return { ready, stop };
+}
+
+/** Pods are reached by their own network, and everything else by that of the machine. */
+function dialIn(network: PodNetwork): Dial {
+  return ({ host, port }) => {
+    const podIP = clusterAddress(host);
+    return network.has(podIP) ? network.dial(podIP, port) : connect({ host, port, allowHalfOpen: true });
+  };
+}
+
+/** The addresses of services, as pods know them. Pods do not reach node ports. */
+function placesOf(listeners: Iterable<Listener>, nodeAddress: string): [string, number][] {
+  return [...listeners]
+    .filter(({ host }) => host !== nodeAddress)
+    .map(({ host, port }) => [clusterAddress(host), port]);
 }
 
 /** Never rejects: an event says which service cannot be reached, and why. */

@@ -17,6 +17,8 @@ export interface BoundObject {
   kind: string;
   name: string;
   uid: string;
+  /** Where the object is, if it is a pod on a node. */
+  node?: { name: string; uid?: string };
 }
 
 interface Claims {
@@ -31,6 +33,8 @@ interface Claims {
     namespace: string;
     serviceaccount: { name: string; uid: string };
     pod?: { name: string; uid: string };
+    /** The node of the pod. */
+    node?: { name: string; uid?: string };
     secret?: { name: string; uid: string };
   };
 }
@@ -75,6 +79,7 @@ export class ServiceAccountTokens {
       "kubernetes.io": {
         namespace,
         ...(bound ? { [bound.kind.toLowerCase()]: { name: bound.name, uid: bound.uid } } : {}),
+        ...(bound?.node ? { node: bound.node } : {}),
         serviceaccount: { name, uid },
       },
       nbf: now,
@@ -107,6 +112,10 @@ export class ServiceAccountTokens {
     if (bound.pod) {
       extra["authentication.kubernetes.io/pod-name"] = [bound.pod.name];
       extra["authentication.kubernetes.io/pod-uid"] = [bound.pod.uid];
+    }
+    if (bound.node) {
+      extra["authentication.kubernetes.io/node-name"] = [bound.node.name];
+      if (bound.node.uid) extra["authentication.kubernetes.io/node-uid"] = [bound.node.uid];
     }
     return { user: { ...user, extra }, audiences: accepted };
   }

@@ -48,7 +48,7 @@ const initialPriorities = [
 
 /** The addresses of services, and the first of them, which belongs to the API server. */
 const serviceRange = "10.96.0.0/16";
-const apiServerAddress = "10.96.0.1";
+export const apiServerAddress = "10.96.0.1";
 
 const initialServices: InitialObject[] = [
   { kind: serviceCidr, metadata: { name: "kubernetes" }, content: { spec: { cidrs: [serviceRange] } } },

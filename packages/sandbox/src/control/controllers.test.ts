@@ -36,6 +36,25 @@ test("Foreground: dependents are deleted before their owner", async () => {
   expect(await status(`${configMapsPath}/owner`)).toBe(404);
 });
 
+test("Foreground: a circle of owners is deleted", async () => {
+  const uids: Record<string, string> = {};
+  for (const name of ["a", "b", "c"]) {
+    const { body } = await send(sandbox, "POST", configMapsPath, { metadata: { name } });
+    uids[name] = body.metadata.uid;
+  }
+  for (const [name, owner] of ["ac", "ba", "cb"]) {
+    const reference = { apiVersion: "v1", kind: "ConfigMap", name: owner, uid: uids[owner as string] };
+    const metadata = { name, ownerReferences: [{ ...reference, blockOwnerDeletion: true }] };
+    await send(sandbox, "PUT", `${configMapsPath}/${name}`, { metadata });
+  }
+  await send(sandbox, "DELETE", `${configMapsPath}/a?propagationPolicy=Foreground`);
+  await sandbox.settled();
+  const { body } = await send(sandbox, "GET", configMapsPath);
+  expect(body.items.map(({ metadata }: Body) => metadata.name).filter((name: string) => uids[name])).toEqual(
+    [],
+  );
+});
+
 test("Orphan: dependents are kept without the owner reference", async () => {
   await ownerAndDependent();
   await send(sandbox, "DELETE", `${configMapsPath}/owner?propagationPolicy=Orphan`);
@@ -81,7 +100,19 @@ test("an object with a finalizer holds its namespace", async () => {
   await send(sandbox, "POST", path, lease("held", {}, { finalizers: ["example.com/hold"] }));
   await send(sandbox, "DELETE", "/api/v1/namespaces/team");
   await sandbox.settled();
-  expect((await send(sandbox, "GET", "/api/v1/namespaces/team")).body.status.phase).toBe("Terminating");
+  const { body: held } = await send(sandbox, "GET", "/api/v1/namespaces/team");
+  expect(held.status.phase).toBe("Terminating");
+  const told = held.status.conditions.map(({ type, status: is, message }: Body) => [type, is, message]);
+  expect(told).toContainEqual([
+    "NamespaceContentRemaining",
+    "True",
+    "Some resources are remaining: leases.coordination.k8s.io has 1 resource instances",
+  ]);
+  expect(told).toContainEqual([
+    "NamespaceFinalizersRemaining",
+    "True",
+    "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+  ]);
   const patch = { metadata: { finalizers: null } };
   await send(sandbox, "PATCH", `${path}/held`, patch, {
     headers: { "Content-Type": "application/merge-patch+json" },

@@ -7,7 +7,7 @@
  */
 import { keyOf } from "../objects/kind.ts";
 import { kindOf } from "../objects/kinds.ts";
-import { type ApiObject, type OwnerReference, withMetadata } from "../objects/object.ts";
+import { type ApiObject, type ObjectMeta, type OwnerReference, withMetadata } from "../objects/object.ts";
 import type { Platform } from "../platform.ts";
 import {
   decideDeletion,
@@ -58,16 +58,32 @@ export class GarbageCollector {
     }
     if (metadata.deletionTimestamp && metadata.finalizers?.includes(orphanFinalizer))
       await this.#orphan(object.key, metadata.uid);
-    else if (metadata.deletionTimestamp && metadata.finalizers?.includes(foregroundFinalizer)) {
-      for (const key of this.#dependentsOf(metadata.uid)) {
-        await this.#store.commit(key, (current) => {
-          if (!current) return undefined;
-          const hasDependents = this.#dependentsOf(current.value.metadata.uid).length > 0;
-          return deleteByController(current.value, this.#platform, hasDependents ? "Foreground" : undefined);
-        });
-      }
+    else if (isDeletedForeground(metadata)) {
+      for (const key of this.#dependentsOf(metadata.uid)) await this.#deleteDependent(key);
       await this.#finishForeground(metadata.uid as string);
     } else if (metadata.ownerReferences?.length) await this.#deleteIfOrphan(object.key);
+  }
+
+  /**
+   * Deletes an object whose owner waits for it. If the object would wait for a dependent that is itself waiting, they may be in a
+   * circle, so the object no longer blocks its owners.
+   */
+  async #deleteDependent(key: string): Promise<void> {
+    await this.#store.commit(key, (current) => {
+      if (!current) return undefined;
+      const dependents = this.#dependentsOf(current.value.metadata.uid);
+      if (dependents.length === 0) return deleteByController(current.value, this.#platform);
+      const mayBeCircle = dependents.some((dependent) =>
+        isDeletedForeground(this.#store.get(dependent)?.value.metadata),
+      );
+      if (!mayBeCircle) return deleteByController(current.value, this.#platform, "Foreground");
+      const ownerReferences = current.value.metadata.ownerReferences?.map((owner) => ({
+        ...owner,
+        blockOwnerDeletion: false,
+      }));
+      const unblocking = withMetadata(current.value, { ownerReferences } as never);
+      return deleteByController(unblocking, this.#platform, "Foreground") ?? unblocking;
+    });
   }
 
   #dependentsOf(uid: string | undefined): string[] {
@@ -122,6 +138,10 @@ export class GarbageCollector {
     }
     await this.#store.commit(key, (current) => current && withoutFinalizer(current.value, orphanFinalizer));
   }
+}
+
+function isDeletedForeground(metadata: ObjectMeta | undefined): boolean {
+  return !!metadata?.deletionTimestamp && !!metadata.finalizers?.includes(foregroundFinalizer);
 }
 
 /** Deletes an object as a client without further options does. */

@@ -9,6 +9,7 @@ import type { Platform } from "../platform.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreEvent } from "../store/types.ts";
 import { deleteByController } from "./garbage-collector.ts";
+import { type Left, withConditions } from "./namespace-conditions.ts";
 
 const namespacePrefix = prefixOf(namespace, "");
 
@@ -47,22 +48,27 @@ export async function finishNamespace(store: Store, platform: Platform, event: S
   const found = store.get(keyOf(namespace, "", name));
   if (!found?.value.metadata.deletionTimestamp) return;
 
-  if ((await deleteAll(store, platform, pod, name)) > 0) return;
-  let left = 0;
-  for (const kind of kinds) {
-    if (kind.namespaced && !kind.convert) left += await deleteAll(store, platform, kind, name);
+  const left = await deleteAll(store, platform, pod, name);
+  if (left.length === 0) {
+    for (const kind of kinds) {
+      if (kind.namespaced && !kind.convert) left.push(...(await deleteAll(store, platform, kind, name)));
+    }
   }
-  if (left > 0) return;
+  if (left.length > 0) {
+    await store.commit(found.key, (current) => current && withConditions(current.value, left, platform));
+    return;
+  }
   await store.commit(found.key, (current) => {
     if (!current?.value.metadata.deletionTimestamp) return undefined;
     return current.value.metadata.finalizers?.length ? undefined : "delete";
   });
 }
 
-/** Returns how many objects are left, because something holds them. */
-async function deleteAll(store: Store, platform: Platform, kind: Kind, space: string): Promise<number> {
+/** Returns the objects that are left, because something holds them. */
+async function deleteAll(store: Store, platform: Platform, kind: Kind, space: string): Promise<Left[]> {
   const prefix = prefixOf(kind, space);
   for (const { key } of store.list(prefix))
     await store.commit(key, (current) => current && deleteByController(current.value, platform));
-  return store.list(prefix).length;
+  const resource = kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`;
+  return store.list(prefix).map(({ value }) => ({ resource, finalizers: value.metadata.finalizers ?? [] }));
 }

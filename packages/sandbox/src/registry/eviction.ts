@@ -38,6 +38,7 @@ interface Condition extends JsonObject {
 }
 
 const disruptionAllowed = "DisruptionAllowed";
+const disruptionTarget = "DisruptionTarget";
 
 export async function evict(context: KindContext): Promise<ApiResponse> {
   const { info, request } = context;
@@ -57,9 +58,30 @@ export async function evict(context: KindContext): Promise<ApiResponse> {
   };
   const found = findObject(context).value;
   if (needsBudget(found)) await chargeBudget(context, found, (options.dryRun ?? []).length > 0);
+  if ((options.dryRun ?? []).length === 0) await markDisrupted(context);
   await deleteObject({ ...context, kind: pod }, info.namespace, info.name, options);
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
   return { type: "object", code: 201, value: status };
+}
+
+/** Tells why the pod ends. A Job can decide by this condition that the failure does not count. */
+async function markDisrupted({ cluster, info }: KindContext): Promise<void> {
+  const lastTransitionTime = formatTime(cluster.platform.clock.now().wallMs);
+  await cluster.store.commit(keyOf(pod, info.namespace, info.name), (current) => {
+    if (!current) return undefined;
+    const status = section(current.value, "status") as { conditions?: Condition[] };
+    const others = (status.conditions ?? []).filter(({ type }) => type !== disruptionTarget);
+    const condition = {
+      type: disruptionTarget,
+      status: "True",
+      observedGeneration: current.value.metadata.generation,
+      lastProbeTime: null,
+      lastTransitionTime,
+      reason: "EvictionByEvictionAPI",
+      message: "Eviction API: evicting",
+    };
+    return { ...current.value, status: { ...status, conditions: [...others, condition] } };
+  });
 }
 
 /** A pod that does not run, or is already being deleted, disrupts nothing. */

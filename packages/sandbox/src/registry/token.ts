@@ -3,8 +3,9 @@
  * secret.
  */
 import { type BoundObject, tokenIssuer } from "../access/service-account-tokens.ts";
-import { keyOf } from "../objects/kind.ts";
+import { keyOf, section } from "../objects/kind.ts";
 import { secret } from "../objects/kinds/config.ts";
+import { node } from "../objects/kinds/node.ts";
 import { pod } from "../objects/kinds/pod.ts";
 import { isObject } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
@@ -98,5 +99,8 @@ function findBound(
       `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     );
   }
-  return { kind, name, uid: actual };
+  const { nodeName } = section(found.value, "spec");
+  if (typeof nodeName !== "string") return { kind, name, uid: actual };
+  const nodeUid = cluster.store.get(keyOf(node, "", nodeName))?.value.metadata.uid;
+  return { kind, name, uid: actual, node: { name: nodeName, ...(nodeUid ? { uid: nodeUid } : {}) } };
 }

@@ -1,4 +1,4 @@
-/** Forwards a request to a node agent: a plain request, or a WebSocket that is passed through byte by byte. */
+/** Forwards a request to a node agent: a plain request, or a WebSocket or SPDY that is passed through byte by byte. */
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
@@ -29,8 +29,14 @@ export function forwardRequest(target: AgentTarget, response: ServerResponse): P
   });
 }
 
-/** Headers of a WebSocket that the agent needs. */
-const upgradeHeaders = ["upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-protocol"];
+/** Headers of an upgrade that the agent needs. */
+const upgradeHeaders = [
+  "upgrade",
+  "sec-websocket-key",
+  "sec-websocket-version",
+  "sec-websocket-protocol",
+  "x-stream-protocol-version",
+];
 
 /** Connects the client with the agent. From then on both talk to each other. */
 export function forwardUpgrade(

@@ -137,10 +137,8 @@ export class ApiServer {
       if (result.type !== "forward" || !result.target.isUpgrade)
         throw badRequest("this path does not support upgrades");
       const protocol = incoming.headers.upgrade ?? "";
-      if (protocol.toLowerCase() !== "websocket")
-        throw badRequest(
-          `the protocol ${protocol} is not supported: use WebSocket, as kubectl 1.31 and later do`,
-        );
+      if (!["websocket", "spdy/3.1"].includes(protocol.toLowerCase()))
+        throw badRequest(`the protocol ${protocol} is not supported: use WebSocket or SPDY/3.1`);
       forwardUpgrade(result.target, incoming, socket, head);
     } catch (error) {
       rejectUpgrade(socket, toApiError(error));

@@ -21,7 +21,7 @@ export interface SandboxFlags {
   controllers?: "tenure" | "none";
   scheduler?: "tenure" | "none";
   image?: string[];
-  isolation?: "auto" | "none" | "mounts";
+  isolation?: "auto" | "none" | "mounts" | "network";
 }
 
 export function declareSandbox(program: Command, platform: Platform): void {
@@ -71,8 +71,8 @@ export function declareSandbox(program: Command, platform: Platform): void {
     .addOption(
       new Option(
         "--isolation <how>",
-        "with --nodes: how containers are separated; auto takes the best that this machine allows (default: auto)",
-      ).choices(["auto", "none", "mounts"]),
+        "with --nodes: how containers are separated; network gives each pod a network of its own, without a way out (default: auto, the best that the machine allows without losing the network)",
+      ).choices(["auto", "none", "mounts", "network"]),
     )
     .option("--anonymous", "allow every request without a token, except requests of web pages")
     .option("--no-tls", "serve plain HTTP instead of HTTPS")

@@ -96,7 +96,7 @@ export const deploymentController: Controller = (context) => {
 
   async function createSet(
     deployment: Deployment,
-    { size, revision }: { size: number; revision: number },
+    { size, revision }: { size: number; revision: bigint },
     status: DeploymentStatus,
   ): Promise<DeploymentStatus | undefined> {
     const body = newSetFor(deployment, size, revision);

@@ -19,7 +19,12 @@ const sizes = ({ replace }: ReturnType<typeof decide>) =>
 
 it("creates a ReplicaSet for a new template, with the next revision", () => {
   const step = decide(updated(), [replicaSet("old", [3], { metadata: revision(4) })]);
-  expect(step).toMatchObject({ create: { size: 1, revision: 5 }, revision: "5", replace: [], delete: [] });
+  expect(step).toMatchObject({ create: { size: 1, revision: 5n }, revision: "5", replace: [], delete: [] });
+});
+
+it("counts on from a revision that no floating-point number can hold", () => {
+  const metadata = { annotations: { "deployment.kubernetes.io/revision": "3546343826724305832" } };
+  expect(decide(updated(), [replicaSet("old", [3], { metadata })]).revision).toBe("3546343826724305833");
 });
 
 it("reuses the ReplicaSet of an earlier template, and gives it a new revision", () => {
@@ -46,7 +51,7 @@ it("shrinks everything old before it creates something new, if it recreates", ()
   expect([running.create, sizes(running)]).toEqual([undefined, { old: 0 }]);
   const stopping = decide(wanted, [replicaSet("old", [0, 0])], true);
   expect([stopping.create, sizes(stopping)]).toEqual([undefined, {}]);
-  expect(decide(wanted, [replicaSet("old", [0, 0])]).create).toEqual({ size: 3, revision: 1 });
+  expect(decide(wanted, [replicaSet("old", [0, 0])]).create).toEqual({ size: 3, revision: 1n });
 });
 
 it("only reports its status while it is being deleted", () => {

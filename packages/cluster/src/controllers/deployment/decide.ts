@@ -18,7 +18,7 @@ import { findNewSet } from "./template.ts";
 
 export interface DeploymentStep {
   /** Create the ReplicaSet of the present template, of this size. */
-  readonly create?: { readonly size: number; readonly revision: number };
+  readonly create?: { readonly size: number; readonly revision: bigint };
   /** ReplicaSets to replace, with their changes. */
   readonly replace: readonly { readonly before: ReplicaSet; readonly after: ReplicaSet }[];
   /** ReplicaSets to delete, because the history is limited. */
@@ -71,7 +71,7 @@ function rollOut(
   deployment: Deployment,
   sets: readonly ReplicaSet[],
   newSet: ReplicaSet,
-  revision: number,
+  revision: bigint,
   status: DeploymentStatus,
 ): Omit<DeploymentStep, "status" | "create"> {
   const old = sets.filter((set) => set !== newSet);
@@ -82,18 +82,18 @@ function rollOut(
   return {
     replace: replacements(deployment, sets, updated, sizes),
     delete: sizes.size === 0 && isComplete(deployment, status) ? expired(deployment, old) : [],
-    ...revisionChange(deployment, Math.max(revisionOf(newSet), revision)),
+    ...revisionChange(deployment, revisionOf(newSet) > revision ? revisionOf(newSet) : revision),
   };
 }
 
-function revisionChange({ metadata }: Deployment, revision: number): { revision?: string } {
+function revisionChange({ metadata }: Deployment, revision: bigint): { revision?: string } {
   return metadata.annotations?.[revisionAnnotation] === String(revision)
     ? {}
     : { revision: String(revision) };
 }
 
 /** The new ReplicaSet with the annotations and the settings of the Deployment. */
-function updateNewSet(deployment: Deployment, set: ReplicaSet, revision: number): ReplicaSet {
+function updateNewSet(deployment: Deployment, set: ReplicaSet, revision: bigint): ReplicaSet {
   const present = set.metadata.annotations ?? {};
   const { minReadySeconds } = deployment.spec;
   return {
@@ -140,7 +140,7 @@ function expired({ spec }: Deployment, old: readonly ReplicaSet[]): ReplicaSet[]
   const { revisionHistoryLimit: limit = 10 } = spec;
   const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp);
   return [...alive]
-    .sort((a, b) => revisionOf(a) - revisionOf(b))
+    .sort((a, b) => (revisionOf(a) < revisionOf(b) ? -1 : 1))
     .slice(0, Math.max(alive.length - limit, 0))
     .filter(
       (set) =>

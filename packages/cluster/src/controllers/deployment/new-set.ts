@@ -13,7 +13,7 @@ export interface NewSet {
 }
 
 /** The hash is in its name, in its selector and in the labels of its pods, so that it never selects pods of another. */
-export function newSetFor(deployment: Deployment, replicas: number, revision: number): NewSet {
+export function newSetFor(deployment: Deployment, replicas: number, revision: bigint): NewSet {
   const { metadata, spec, status } = deployment;
   const hash = { [hashLabel]: templateHash(spec.template, status?.collisionCount) };
   const labels: Labels = { ...spec.template.metadata?.labels, ...hash };

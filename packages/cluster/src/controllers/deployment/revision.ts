@@ -19,22 +19,25 @@ const ownAnnotations = new Set([
 ]);
 const longestHistory = 2_000;
 
+/** Revisions are as large as an int64. */
 export const revisionOf = ({ metadata }: ReplicaSet) =>
-  Number(metadata.annotations?.[revisionAnnotation] ?? 0);
+  numberFrom(metadata.annotations?.[revisionAnnotation]);
+
+const numberFrom = (text = "") => (/^\d{1,19}$/.test(text) ? BigInt(text) : 0n);
 
 /** The revision of the new ReplicaSet: greater than that of all others. */
-export function nextRevision(old: readonly ReplicaSet[]): number {
-  return Math.max(0, ...old.map(revisionOf)) + 1;
+export function nextRevision(old: readonly ReplicaSet[]): bigint {
+  return old.map(revisionOf).reduce((highest, each) => (each > highest ? each : highest), 0n) + 1n;
 }
 
 /** The annotations of the new ReplicaSet. An old one that becomes the new one gets a new revision. */
-export function newSetAnnotations(deployment: Deployment, present: Labels, revision: number): Labels {
+export function newSetAnnotations(deployment: Deployment, present: Labels, revision: bigint): Labels {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(
     ([key]) => !ownAnnotations.has(key),
   );
   const annotations: Record<string, string> = { ...present, ...Object.fromEntries(copied) };
   const former = present[revisionAnnotation];
-  if (Number(former ?? 0) >= revision) return annotations;
+  if (numberFrom(former) >= revision) return annotations;
   annotations[revisionAnnotation] = String(revision);
   if (former === undefined) return annotations;
   const history = [...(present[historyAnnotation]?.split(",") ?? []), former];

@@ -14,7 +14,7 @@ it("finds the oldest ReplicaSet with the template, whatever its hash label is", 
 it("puts a hash of the template into name, labels and selector", () => {
   const wanted = deployment();
   const hash = templateHash(wanted.spec.template, undefined);
-  const { metadata, spec } = newSetFor(wanted, 2, 1);
+  const { metadata, spec } = newSetFor(wanted, 2, 1n);
   expect(metadata.name).toBe(`web-${hash}`);
   expect(spec.selector.matchLabels).toEqual({ app: "web", "pod-template-hash": hash });
   expect(spec.template.metadata?.labels).toEqual({ app: "web", "pod-template-hash": hash });

@@ -1,7 +1,4 @@
-/**
- * Runs Jobs to their end, and deletes them when their time is over. It does not know podFailurePolicy, backoffLimitPerIndex and
- * successPolicy.
- */
+/** Runs Jobs to their end, and deletes them when their time is over. */
 import { messageOf } from "@tenure/base";
 import { objectPath } from "../../client/api.ts";
 import { keyOf, splitKey } from "../../client/informer.ts";
@@ -16,7 +13,8 @@ import { claimObjects } from "../claim.ts";
 import type { Controller } from "../controller.ts";
 import { canonicalText } from "../names.ts";
 import { PodWriter } from "../pod-writer.ts";
-import { conditionOfJob, decideJob, isJobFinished, type JobStep } from "./decide.ts";
+import { conditionOfJob, decideJob, isJobFinished, type JobStep, type NewPod } from "./decide.ts";
+import { failureAnnotations } from "./failures.ts";
 import { indexKey } from "./indexes.ts";
 import { trackingFinalizer } from "./track.ts";
 
@@ -72,7 +70,7 @@ export const jobController: Controller = (context) => {
     const step = decideJob(job, owned, isSettled, nowMs);
     await updateStatus(job, step.status);
     for (const pod of [...step.release, ...step.discard]) await release(pod);
-    const sources = step.create.map(({ index }) => ({ owner: job, controller, ...templateFor(job, index) }));
+    const sources = step.create.map((pod) => ({ owner: job, controller, ...templateFor(job, pod) }));
     const failure = (await writer.create(key, sources)) ?? (await writer.delete(key, unsent(step), job));
     if (step.againInMs !== undefined) queue.addAfter(key, step.againInMs);
     if (failure) throw failure.error;
@@ -156,7 +154,7 @@ export const jobController: Controller = (context) => {
   return queue;
 };
 
-function templateFor(job: Job, index: number | undefined): { template: PodTemplate; nameBase?: string } {
+function templateFor(job: Job, { index, failures }: NewPod): { template: PodTemplate; nameBase?: string } {
   const { template } = job.spec;
   const finalizers = [...(template.metadata?.finalizers ?? []), trackingFinalizer];
   if (index === undefined)
@@ -177,7 +175,11 @@ function templateFor(job: Job, index: number | undefined): { template: PodTempla
         ...template.metadata,
         finalizers,
         labels: { ...template.metadata?.labels, ...mark },
-        annotations: { ...template.metadata?.annotations, ...mark },
+        annotations: {
+          ...template.metadata?.annotations,
+          ...mark,
+          ...(failures ? failureAnnotations(failures) : {}),
+        },
       },
       spec: {
         ...template.spec,

@@ -70,3 +70,66 @@ it("ends only when no pod is left and all are counted", () => {
   expect(types(decide(job({}, status), [running("a")]))).toEqual(["SuccessCriteriaMet"]);
   expect(types(decide(job({}, status)))).toEqual(["SuccessCriteriaMet", "Complete"]);
 });
+
+/** A failed pod of an index, with the failures of the pods before it. */
+const failedAt = (name: string, index: number, failures = 0, secondsAgo = 60): Pod => {
+  const failed = ended(name, "Failed", secondsAgo);
+  const annotations = {
+    "batch.kubernetes.io/job-completion-index": String(index),
+    "batch.kubernetes.io/job-index-failure-count": String(failures),
+  };
+  return { ...failed, metadata: { ...failed.metadata, annotations } };
+};
+const perIndex = { completionMode: "Indexed", backoffLimitPerIndex: 1, completions: 3, backoffLimit: 1e9 };
+
+it("with a limit for each index, one index waits for its retry and the others go on", () => {
+  const step = decide(job(perIndex), [failedAt("a", 0, 0, 5)]);
+  expect(step.create).toEqual([{ index: 1, failures: { counted: 0, ignored: 0 } }]);
+  expect([step.againInMs, step.release]).toEqual([5_000, []]);
+  const later = decide(job(perIndex), [failedAt("a", 0)]);
+  expect(later.create).toContainEqual({ index: 0, failures: { counted: 1, ignored: 0 } });
+});
+
+it("an index that failed too often gets no other pod, and the Job fails when the others have ended", () => {
+  const step = decide(job(perIndex), [failedAt("a", 0, 1)]);
+  expect(step.status.failedIndexes).toBe("0");
+  expect(step.create.map(({ index }) => index)).toEqual([1, 2]);
+  const status = { startTime: ago(5), completedIndexes: "1,2" };
+  const last = decide(job(perIndex, status), [failedAt("a", 0, 1)]);
+  expect(last.status.conditions).toMatchObject([{ type: "FailureTarget", reason: "FailedIndexes" }]);
+  const strict = decide(job({ ...perIndex, maxFailedIndexes: 0 }), [failedAt("a", 0, 1), running("b")]);
+  expect(strict.status.conditions).toMatchObject([{ reason: "MaxFailedIndexesExceeded" }]);
+  expect(strict.delete.map(({ metadata }) => metadata.name)).toEqual(["b"]);
+});
+
+it("a failed pod that waits for its replacement is counted before the Job ends", () => {
+  const announced = { type: "FailureTarget", status: "True", reason: "DeadlineExceeded" } as const;
+  const waiting = decide(job({ ...perIndex, activeDeadlineSeconds: 1 }), [failedAt("a", 0)]);
+  expect(waiting.status.conditions?.map(({ type }) => type)).toEqual(["FailureTarget"]);
+  const ending = decide(job(perIndex, { startTime: ago(5), conditions: [announced] }), [failedAt("a", 0)]);
+  expect(ending.status.uncountedTerminatedPods).toEqual({ failed: ["uid-a"] });
+  expect(ending.status.conditions?.map(({ type }) => type)).toEqual(["FailureTarget"]);
+});
+
+it("an ignored failure does not count, and a fatal one ends the Job", () => {
+  const condition = [{ type: "Ready", status: "False" }];
+  const rules = (action: string) => ({
+    podFailurePolicy: { rules: [{ action, onPodConditions: condition }] },
+    backoffLimit: 0,
+  });
+  const ignored = decide(job(rules("Ignore")), [ended("a", "Failed", 60)]);
+  expect(ignored.status.conditions).toBeUndefined();
+  expect(ignored.status.uncountedTerminatedPods).toEqual({});
+  expect(ignored.release.map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  const fatal = decide(job({ ...rules("FailJob"), backoffLimit: 5 }), [ended("a", "Failed", 60)]);
+  expect(fatal.status.conditions).toMatchObject([{ type: "FailureTarget", reason: "PodFailurePolicy" }]);
+});
+
+it("a success policy ends the Job before all indexes have succeeded", () => {
+  const successPolicy = { rules: [{ succeededCount: 1 }] };
+  const step = decide(job({ completionMode: "Indexed", successPolicy }, { completedIndexes: "2" }), [
+    running("a"),
+  ]);
+  expect(step.status.conditions).toMatchObject([{ type: "SuccessCriteriaMet", reason: "SuccessPolicy" }]);
+  expect(step.delete).toHaveLength(1);
+});

@@ -4,8 +4,8 @@
  * neither loses a pod nor counts it twice.
  */
 import type { Pod } from "../../client/objects.ts";
-import { isFinished, isTerminating } from "../../client/pods.ts";
 import type { Job, JobStatus } from "../../client/workloads.ts";
+import { awaitingReplacement, countsPerIndex, endsIndex, hasFailed, isIgnored } from "./failures.ts";
 import { formatIndexes, indexOf, isIndexed, parseIndexes } from "./indexes.ts";
 
 export const trackingFinalizer = "batch.kubernetes.io/job-tracking";
@@ -16,20 +16,18 @@ export interface Tracked {
   /** Including those that are not counted yet. */
   readonly succeeded: number;
   readonly failed: number;
+  readonly succeededIndexes: ReadonlySet<number>;
+  readonly failedIndexes: ReadonlySet<number>;
+  /** The last failed pod of each index that needs another one. They are kept until it exists. */
+  readonly awaiting: ReadonlyMap<number, Pod>;
   /** Pods that are recorded in the stored status, and can go. */
   readonly release: readonly Pod[];
 }
 
 const isTracked = ({ metadata }: Pod) => metadata.finalizers?.includes(trackingFinalizer) ?? false;
 
-/** Whether the pod counts as failed: also a pod that is deleted, unless the Job waits for the end of such pods. */
-function hasFailed(job: Job, pod: Pod): boolean {
-  if (isFinished(pod)) return pod.status?.phase === "Failed";
-  return isTerminating(pod) && job.spec.podReplacementPolicy !== "Failed";
-}
-
-/** @param pods all pods of the Job */
-export function track(job: Job, pods: readonly Pod[]): Tracked {
+/** @param pods all pods of the Job @param isEnding whether no pod will be created any more */
+export function track(job: Job, pods: readonly Pod[], isEnding = false): Tracked {
   const { uncountedTerminatedPods: uncounted = {}, ...status } = job.status ?? {};
   const held = new Map(pods.filter(isTracked).map((pod) => [pod.metadata.uid, pod]));
   const recorded = { succeeded: uncounted.succeeded ?? [], failed: uncounted.failed ?? [] };
@@ -41,21 +39,28 @@ export function track(job: Job, pods: readonly Pod[]): Tracked {
   };
   const known = new Set([...recorded.succeeded, ...recorded.failed]);
   const added = [...held.values()].filter(({ metadata }) => !known.has(metadata.uid));
+  const completed = completedIndexes(job, pods);
+  const failedIndexes = failedIndexesOf(job, pods);
+  const ended = new Set([...completed, ...failedIndexes]);
+  const awaiting = isEnding ? new Map<number, Pod>() : awaitingReplacement(job, pods, ended);
+  const isAwaiting = (pod: Pod) => awaiting.get(indexOf(pod) ?? -1) === pod;
   const newlySucceeded = added.filter(({ status: { phase } = {} }) => phase === "Succeeded");
-  const newlyFailed = added.filter((pod) => hasFailed(job, pod));
+  const newlyFailed = added.filter((pod) => hasFailed(job, pod) && !isIgnored(job, pod));
+  const ignored = added.filter((pod) => hasFailed(job, pod) && isIgnored(job, pod));
+  const toRecord = newlyFailed.filter((pod) => !isAwaiting(pod));
   const left = {
     succeeded: [...recorded.succeeded.filter(isHeld), ...newlySucceeded.map(({ metadata }) => metadata.uid)],
-    failed: [...recorded.failed.filter(isHeld), ...newlyFailed.map(({ metadata }) => metadata.uid)],
+    failed: [...recorded.failed.filter(isHeld), ...toRecord.map(({ metadata }) => metadata.uid)],
   };
-  const completed = completedIndexes(job, pods);
   const countedSucceeded = (status.succeeded ?? 0) + counted.succeeded;
   const failed = (status.failed ?? 0) + counted.failed;
-  const succeeded = completed ? completed.size : countedSucceeded + left.succeeded.length;
+  const succeeded = isIndexed(job) ? completed.size : countedSucceeded + left.succeeded.length;
   return {
     status: {
       ...status,
-      ...(completed ? { succeeded: completed.size } : { succeeded: countedSucceeded }),
-      ...(completed && completed.size > 0 ? { completedIndexes: formatIndexes(completed) } : {}),
+      succeeded: isIndexed(job) ? completed.size : countedSucceeded,
+      ...(completed.size > 0 ? { completedIndexes: formatIndexes(completed) } : {}),
+      ...(countsPerIndex(job) ? { failedIndexes: formatIndexes(failedIndexes) } : {}),
       failed,
       uncountedTerminatedPods: {
         ...(left.succeeded.length > 0 ? { succeeded: left.succeeded } : {}),
@@ -63,19 +68,35 @@ export function track(job: Job, pods: readonly Pod[]): Tracked {
       },
     },
     succeeded,
-    failed: failed + left.failed.length,
-    release: [...known].flatMap((uid) => held.get(uid) ?? []),
+    failed: failed + left.failed.length + newlyFailed.filter(isAwaiting).length,
+    succeededIndexes: completed,
+    failedIndexes,
+    awaiting,
+    release: [
+      ...[...known].flatMap((uid) => held.get(uid) ?? []),
+      ...ignored.filter((pod) => !isAwaiting(pod)),
+    ],
   };
 }
 
 /** The indexes that are recorded, and those of pods that are about to be. */
-function completedIndexes(job: Job, pods: readonly Pod[]): Set<number> | undefined {
-  if (!isIndexed(job)) return undefined;
-  const completed = parseIndexes(job.status?.completedIndexes);
-  for (const pod of pods) {
+function completedIndexes(job: Job, pods: readonly Pod[]): Set<number> {
+  if (!isIndexed(job)) return new Set();
+  const hasSucceeded = (pod: Pod) => pod.status?.phase === "Succeeded";
+  return withIndexesOf(job, job.status?.completedIndexes, pods.filter(hasSucceeded));
+}
+
+function failedIndexesOf(job: Job, pods: readonly Pod[]): Set<number> {
+  if (!countsPerIndex(job)) return new Set();
+  const hasEnded = (pod: Pod) => endsIndex(job, pod);
+  return withIndexesOf(job, job.status?.failedIndexes, pods.filter(hasEnded));
+}
+
+function withIndexesOf(job: Job, recorded: string | undefined, pods: readonly Pod[]): Set<number> {
+  const indexes = parseIndexes(recorded);
+  for (const pod of pods.filter(isTracked)) {
     const index = indexOf(pod);
-    const isValid = index !== undefined && index < (job.spec.completions ?? 0);
-    if (isValid && pod.status?.phase === "Succeeded" && isTracked(pod)) completed.add(index);
+    if (index !== undefined && index < (job.spec.completions ?? 0)) indexes.add(index);
   }
-  return completed;
+  return indexes;
 }

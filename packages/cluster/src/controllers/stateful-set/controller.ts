@@ -3,28 +3,26 @@
  * server allows only one. Volume claims are created, but nothing provides volumes for them.
  */
 import { messageOf } from "@tenure/base";
-import { objectPath } from "../../client/api.ts";
 import { keyOf, splitKey } from "../../client/informer.ts";
 import type { Pod } from "../../client/objects.ts";
 import { claimsOf, controllerOf, controllerReference, isControlledBy } from "../../client/owner.ts";
 import { controllerRevisions, pods, statefulSets, volumeClaims } from "../../client/resources.ts";
 import { matchesSelector } from "../../client/selector.ts";
 import { WorkQueue } from "../../client/work-queue.ts";
-import type { ControllerRevision, StatefulSet } from "../../client/workloads.ts";
+import type { StatefulSet } from "../../client/workloads.ts";
 import {
   createObject,
   deleteObject,
   hasCode,
   isNamespaceEnding,
-  patchObject,
   replaceObject,
 } from "../../client/writes.ts";
 import { claimObjects } from "../claim.ts";
 import type { Controller } from "../controller.ts";
 import { canonicalText } from "../names.ts";
+import { createRevision, expiredRevisions, templateOf, updateRevision } from "../revisions.ts";
 import { decideStatefulSet, statusOf } from "./decide.ts";
-import { claimsFor, ordinalOf, podFor, podName } from "./identity.ts";
-import { expiredRevisions, sameTemplate, templateOf, updateRevision } from "./revisions.ts";
+import { claimsFor, ordinalOf, podFor, podName, revisionLabel } from "./identity.ts";
 
 export const statefulSetController: Controller = (context) => {
   const { client, platform, informers, onError } = context;
@@ -61,9 +59,9 @@ export const statefulSetController: Controller = (context) => {
       claims: claimsOf(set, set.spec.selector, own),
     });
     const history = revisions.list(namespace).filter((revision) => isControlledBy(revision, set));
-    const change = updateRevision(set, history);
+    const change = updateRevision(statefulSets, set, history);
     if (change.replace) await replaceObject(client, controllerRevisions, change.replace);
-    if (change.create && !(await createRevision(set, change.name, change.create))) return;
+    if (change.create && !(await createRevision(client, statefulSets, set, change))) return;
     const names = { current: set.status?.currentRevision || change.name, update: change.name };
     const step = decideStatefulSet(set, owned, names, nowMs);
     await updateStatus(set, statusOf(set, owned, names, nowMs));
@@ -74,29 +72,15 @@ export const statefulSetController: Controller = (context) => {
       await deleteObject(client, pods, pod);
       record(set, "SuccessfulDelete", `delete Pod ${pod.metadata.name} in StatefulSet ${name} successful`);
     }
-    for (const revision of expiredRevisions(set, history, owned))
+    const { currentRevision, updateRevision: update } = set.status ?? {};
+    const live = new Set([
+      currentRevision,
+      update,
+      ...owned.map(({ metadata }) => metadata.labels?.[revisionLabel]),
+    ]);
+    for (const revision of expiredRevisions(set, history, ({ metadata }) => live.has(metadata.name)))
       await deleteObject(client, controllerRevisions, revision);
     if (step.againInMs !== undefined) queue.addAfter(key, step.againInMs);
-  }
-
-  /** Whether the revision exists. If its name belongs to another template, the next attempt uses another name. */
-  async function createRevision(set: StatefulSet, name: string, body: object): Promise<boolean> {
-    const { namespace } = set.metadata;
-    try {
-      await createObject(client, controllerRevisions, namespace, body);
-      return true;
-    } catch (error) {
-      if (isNamespaceEnding(error)) return false;
-      if (!hasCode(error, "AlreadyExists")) throw error;
-    }
-    const path = objectPath(controllerRevisions, { ...(namespace ? { namespace } : {}), name });
-    const taken = await client.request<ControllerRevision>({ method: "GET", path });
-    if (isControlledBy(taken, set) && sameTemplate(taken, set)) return true;
-    const collisionCount = (set.status?.collisionCount ?? 0) + 1;
-    const { uid, resourceVersion } = set.metadata;
-    const patch = { metadata: { uid, resourceVersion }, status: { collisionCount } };
-    await patchObject(client, statefulSets, set.metadata, patch, { subresource: "status", type: "merge" });
-    return false;
   }
 
   async function createPod(set: StatefulSet, ordinal: number, body: object): Promise<void> {

@@ -13,7 +13,14 @@ const hasKubectl = await run("kubectl", ["version", "--client"]).then(
 );
 if (!hasKubectl) console.log("Skipped, because kubectl is not installed.");
 
-describe.skipIf(!hasKubectl)("kubectl", () => {
+/** kubectl before 1.31 knows only SPDY. */
+const dialects = {
+  "a WebSocket": {},
+  SPDY: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false", KUBECTL_PORT_FORWARD_WEBSOCKETS: "false" },
+};
+
+describe.skipIf(!hasKubectl).each(Object.entries(dialects))("kubectl with %s", (_name, dialect) => {
+  const env = { ...process.env, ...dialect };
   let rig: NodeRig;
   let home = "";
   beforeAll(async () => {
@@ -36,13 +43,13 @@ describe.skipIf(!hasKubectl)("kubectl", () => {
     ...args,
   ];
   const kubectl = (...args: string[]) =>
-    run("kubectl", arguments_(args), { timeout: 25_000 }).then(
+    run("kubectl", arguments_(args), { timeout: 25_000, env }).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     );
   const withInput = (input: string, ...args: string[]) =>
     new Promise<{ code: number | null; stdout: string }>((resolve) => {
-      const child = spawn("kubectl", arguments_(args), { timeout: 25_000 });
+      const child = spawn("kubectl", arguments_(args), { timeout: 25_000, env });
       let stdout = "";
       child.stdout.on("data", (piece) => {
         stdout += piece;
@@ -100,7 +107,7 @@ describe.skipIf(!hasKubectl)("kubectl", () => {
   });
 
   it("attach shows new output and passes on input", async () => {
-    const child = spawn("kubectl", arguments_(["attach", "-i", "talk"]));
+    const child = spawn("kubectl", arguments_(["attach", "-i", "talk"]), { env });
     let stdout = "";
     child.stdout.on("data", (piece) => {
       stdout += piece;
@@ -116,7 +123,7 @@ describe.skipIf(!hasKubectl)("kubectl", () => {
     await rig.create("server", { containers: [shell("", { command: ["node", "-e", script] })] });
     await rig.until("server", isReady);
     await expect.poll(async () => (await kubectl("logs", "server")).stdout).toContain("up");
-    const child = spawn("kubectl", arguments_(["port-forward", "pod/server", ":8080", ":1"]));
+    const child = spawn("kubectl", arguments_(["port-forward", "pod/server", ":8080", ":1"]), { env });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (piece) => {

@@ -122,7 +122,8 @@ export class AgentServer {
       const worker = this.#options.manager.find(target.namespace, target.pod);
       if (!worker) throw new AgentError(404, `pod ${JSON.stringify(target.pod)} does not run on this node`);
       if (action === "portForward") {
-        servePortForward({ address: worker.runtime.address, incoming, socket, head });
+        const connect = (port: number) => worker.runtime.connect(port);
+        servePortForward({ connect, incoming, socket, head });
         return;
       }
       const running = worker.runtime.running(target.container);

@@ -1,13 +1,6 @@
-/**
- * The protocol of `kubectl exec` and `kubectl attach` on a WebSocket: the first byte of each message names its channel. At the
- * end the exit code goes to the error channel, as a Status.
- */
+/** What `kubectl exec` and `kubectl attach` send and get. At the end the exit code goes to the error channel, as a Status. */
 import type { Readable, Writable } from "node:stream";
-import type { WebSocketConnection } from "./websocket.ts";
-
-export const commandProtocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
-
-const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
+import type { CommandTransport } from "./command-transport.ts";
 
 export interface TerminalSize {
   readonly width: number;
@@ -20,26 +13,29 @@ export interface CommandStreams {
   readonly onClose: () => void;
 }
 
-export class RemoteCommand {
-  readonly #connection: WebSocketConnection;
+/** A Status of the API. */
+interface FinalStatus {
+  readonly metadata: object;
+  readonly status: "Success" | "Failure";
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: object;
+}
 
-  constructor(connection: WebSocketConnection) {
-    this.#connection = connection;
+export class RemoteCommand {
+  readonly #transport: CommandTransport;
+
+  constructor(transport: CommandTransport) {
+    this.#transport = transport;
   }
 
   start({ stdin, onResize, onClose }: CommandStreams, head: Buffer): void {
-    // Tells the client that the stream is open.
-    this.write("stdout", Buffer.alloc(0));
-    this.#connection.start(
+    this.#transport.start(
       {
+        onInput: (data) => void stdin?.write(data),
+        onInputEnd: () => void stdin?.end(),
+        onResize: (data) => onResize?.(parseSize(data)),
         onClose,
-        onMessage: (message) => {
-          const [channel = -1] = message;
-          const data = message.subarray(1);
-          if (channel === channels.stdin) stdin?.write(data);
-          else if (channel === channels.close && data[0] === channels.stdin) stdin?.end();
-          else if (channel === channels.resize) onResize?.(parseSize(data));
-        },
       },
       head,
     );
@@ -47,7 +43,7 @@ export class RemoteCommand {
 
   /** Sends a piece of output. @param onDrain called later, if the result is false */
   write(channel: "stdout" | "stderr", data: Buffer, onDrain?: () => void): boolean {
-    return this.#connection.send(Buffer.concat([Buffer.of(channels[channel]), data]), onDrain);
+    return this.#transport.send(channel, data, onDrain);
   }
 
   /** Sends everything that the stream has. A client that reads slowly slows the program down. */
@@ -67,15 +63,17 @@ export class RemoteCommand {
     this.#finish({ metadata: {}, status: "Failure", reason: "InternalError", message });
   }
 
-  #finish(status: object): void {
-    this.#connection.send(Buffer.concat([Buffer.of(channels.error), Buffer.from(JSON.stringify(status))]));
-    this.#connection.close();
+  #finish(status: FinalStatus): void {
+    const { isFirstVersion } = this.#transport;
+    const text = isFirstVersion ? status.message : JSON.stringify(status);
+    if (text !== undefined) this.#transport.send("error", Buffer.from(text));
+    this.#transport.close();
   }
 }
 
-const success = { metadata: {}, status: "Success" };
+const success: FinalStatus = { metadata: {}, status: "Success" };
 
-function exitStatus(exitCode: number): object {
+function exitStatus(exitCode: number): FinalStatus {
   return {
     metadata: {},
     status: "Failure",

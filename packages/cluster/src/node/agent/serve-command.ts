@@ -4,9 +4,9 @@ import type { Duplex, Writable } from "node:stream";
 import { exitCodeOf, startProgram } from "@tenure/supervisor/internal";
 import type { RunningContainer } from "../pod/running-container.ts";
 import { AgentError } from "./agent-error.ts";
-import { commandProtocols, RemoteCommand } from "./remote-command.ts";
+import { acceptCommand } from "./command-transport.ts";
+import { RemoteCommand } from "./remote-command.ts";
 import { hasTerminals, inTerminal, resizeTerminal } from "./terminal.ts";
-import { acceptWebSocket } from "./websocket.ts";
 
 export interface CommandRequest {
   readonly running: RunningContainer;
@@ -34,7 +34,7 @@ export async function serveExec({
   const plain = running.enter(argv);
   const launch = wantsTerminal && hasTerminals() ? inTerminal(plain) : plain;
   const hasInput = isSet(query, "stdin");
-  const command = new RemoteCommand(acceptWebSocket(incoming, socket, commandProtocols));
+  const command = new RemoteCommand(acceptCommand(incoming, socket, query));
   const { child, spawned } = startProgram(launch, [hasInput ? "pipe" : "ignore", "pipe", "pipe"]);
   const { pid, stdin, stdout, stderr } = child;
   stdin?.on("error", () => {});
@@ -65,7 +65,7 @@ export async function serveExec({
 }
 
 export async function serveAttach({ running, query, incoming, socket, head }: CommandRequest): Promise<void> {
-  const command = new RemoteCommand(acceptWebSocket(incoming, socket, commandProtocols));
+  const command = new RemoteCommand(acceptCommand(incoming, socket, query));
   const stop = running.log.onOutput(({ stream, data }) => void command.write(stream, data));
   const input: Writable | undefined = isSet(query, "stdin") ? running.process.stdin : undefined;
   command.start({ stdin: input, onClose: stop }, head);

@@ -59,6 +59,13 @@ describe("an image that stands for a folder", () => {
     expect(found).toMatchObject({ argv: [join(machine, "web/serve")], folder: join(machine, "web") });
   });
 
+  it("is also the root of its image: an absolute path means its own program, if it has one", () => {
+    const images = { app: machine };
+    expect(argv({ image: "app", command: ["/web/serve"] }, images)).toEqual([join(machine, "web/serve")]);
+    expect(argv({ image: "app", command: ["/bin/sh"] }, images)).toEqual(["/bin/sh"]);
+    expect(() => argv({ image: "app", command: ["/web/other"] }, images)).toThrow(ImageError);
+  });
+
   it("starts by its package.json", () => {
     writeFileSync(join(machine, "web/package.json"), JSON.stringify({ main: "main.js" }));
     expect(argv({ image: "app" }, { app: join(machine, "web") })).toEqual([
@@ -66,7 +73,8 @@ describe("an image that stands for a folder", () => {
       "main.js",
     ]);
     writeFileSync(join(machine, "web/package.json"), JSON.stringify({ scripts: { start: "node x" } }));
-    expect(argv({ image: "app" }, { app: join(machine, "web") })).toEqual(["/bin/sh", "-c", "exec node x"]);
+    const started = argv({ image: "app", args: ["a", "b c"] }, { app: join(machine, "web") });
+    expect(started).toEqual(["/bin/sh", "-c", 'exec node x "$@"', "sh", "a", "b c"]);
     rmSync(join(machine, "web/package.json"));
     expect(() => argv({ image: "app" }, { app: join(machine, "web") })).toThrow('"start" script');
   });

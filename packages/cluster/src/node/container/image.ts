@@ -44,7 +44,7 @@ export function resolveImage(
     ? expanded(container.command)
     : entrypointOf(image, described, folder);
   const [program = "", ...rest] = command;
-  const found = findProgram(program, path, container.workingDir ?? folder);
+  const found = inImage(program, folder) ?? findProgram(program, path, container.workingDir ?? folder);
   if (found === undefined) throw new ImageError(unknownMessage(image, program, described));
   return { argv: [found, ...rest, ...expanded(container.args)], folder, path };
 }
@@ -73,7 +73,8 @@ function startScriptOf(folder: string): string[] {
       scripts?: { start?: string };
       main?: string;
     };
-    if (scripts?.start) return ["/bin/sh", "-c", `exec ${scripts.start}`];
+    // The arguments of the container follow, as they follow the entry point of an image.
+    if (scripts?.start) return ["/bin/sh", "-c", `exec ${scripts.start} "$@"`, "sh"];
     return ["node", main ?? "index.js"];
   } catch {
     throw new ImageError(
@@ -92,6 +93,13 @@ function findProgram(program: string, path: string, folder: string | undefined):
     .split(delimiter)
     .map((directory) => join(directory, program))
     .find((full) => isAbsolute(full) && isExecutable(full));
+}
+
+/** The folder of an image is also its root: an absolute path means its own program, if it has one. */
+function inImage(program: string, folder: string | undefined): string | undefined {
+  if (folder === undefined || !isAbsolute(program)) return undefined;
+  const full = join(folder, program);
+  return isExecutable(full) ? full : undefined;
 }
 
 function isExecutable(path: string): boolean {

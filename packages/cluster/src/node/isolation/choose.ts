@@ -8,12 +8,12 @@ import type { Isolation } from "./isolation.ts";
 import { namespaceIsolation } from "./namespaces.ts";
 import { noIsolation } from "./none.ts";
 
-export type IsolationChoice = "auto" | "none" | "mounts";
+export type IsolationChoice = "auto" | "none" | "mounts" | "network";
 
 /** A machine that is busy may take its time, but not for ever. */
 const trialMs = 10_000;
 
-/** Rejects if the machine does not allow the isolation that was asked for. */
+/** Without a network: whoever asked for one gives pods one. Rejects if the machine does not allow what was asked for. */
 export async function chooseIsolation(choice: IsolationChoice, platform: NodePlatform): Promise<Isolation> {
   if (choice === "none") return noIsolation;
   const problem = platform.machine.os === "linux" ? await tryNamespaces(platform) : "this is not Linux";

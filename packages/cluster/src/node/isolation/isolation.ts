@@ -1,4 +1,5 @@
 /** How the containers of a node are separated from each other and from the machine. */
+import type { PodNetwork } from "../network/pod-network.ts";
 
 export interface Mount {
   /** A folder or a file of this machine. */
@@ -32,9 +33,11 @@ export interface Launch {
 }
 
 export interface Isolation {
-  readonly mode: "none" | "mounts";
+  readonly mode: "none" | "mounts" | "network";
   /** One sentence for people: what containers share. */
   readonly shared: string;
+  /** The network of the pods, if they have one of their own. */
+  readonly network?: PodNetwork;
   /** The form of a cluster address that the processes of a pod can use. */
   addressInPod(address: string): string;
   prepare(plan: ContainerPlan): Promise<Launch>;

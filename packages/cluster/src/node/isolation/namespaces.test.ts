@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemNodePlatform } from "../platform.ts";
@@ -129,6 +138,19 @@ describe.skipIf(problem !== undefined)("containers with their own namespaces", (
     await expect.poll(() => exits).toContain('"exitCode":5');
     watch.abort();
     await watching;
+  });
+
+  it("a script below /tmp finds the files beside it, and other arguments stay the container's own", async () => {
+    mkdirSync(join(rig.folder, "scripts"));
+    writeFileSync(join(rig.folder, "beside"), "beside");
+    const script = join(rig.folder, "scripts/main.sh");
+    writeFileSync(script, 'cat "$(dirname "$0")/../beside"; test -e "$1" || echo " and empty"');
+    const other = mkdtempSync(join(tmpdir(), "tenure-other-"));
+    const command = ["/bin/sh", script, other];
+    await rig.create("script", { restartPolicy: "Never", containers: [shell("", { command })] });
+    await rig.until("script", ({ status }) => status?.phase === "Succeeded");
+    expect(logOf("script")).toBe("beside and empty\n");
+    rmSync(other, { recursive: true });
   });
 
   it("an image folder below /tmp is visible, and the container's changes to it are its own", async () => {

@@ -9,20 +9,22 @@ export function phaseOf(state: PodState): string {
   const known = pod.status?.phase;
   // A phase that is final stays.
   if (known === "Succeeded" || known === "Failed") return known;
-  // Whoever sees a final phase may start a replacement, so it is shown only when no process is left.
-  if (isOver && ending?.why === "deadline") return "Failed";
   const init = containers.filter(({ role }) => role !== "app");
   const apps = containers.filter(({ role }) => role === "app");
+  // Whoever sees a final phase may start a replacement, so it is shown only when no process is left. A pod that was deleted before
+  // it ran has failed: otherwise its owner would wait for its end for ever.
+  if (isOver) {
+    const hasSucceeded = ending?.why !== "deadline" && apps.every((container) => lastExit(container) === 0);
+    return hasSucceeded ? "Succeeded" : "Failed";
+  }
   const hasFailedInit = init.some((container) => container.role === "init" && lastExit(container) > 0);
-  if (hasFailedInit && restartPolicy === "Never") return isOver ? "Failed" : "Pending";
+  if (hasFailedInit && restartPolicy === "Never") return "Pending";
   const isInitializing = init.some((container) => !isInitialized(state, container));
   if (isInitializing && apps.every(({ run }) => run.type !== "running" && run.type !== "ended"))
     return "Pending";
   const shown = apps.map(shownAs);
   if (shown.includes("waiting")) return "Pending";
-  if (shown.includes("running")) return "Running";
-  if (!isOver) return "Running";
-  return apps.every((container) => lastExit(container) === 0) ? "Succeeded" : "Failed";
+  return "Running";
 }
 
 function isInitialized(state: PodState, container: ContainerState): boolean {

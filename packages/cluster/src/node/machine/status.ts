@@ -67,19 +67,19 @@ function attemptOf({ run, last }: ContainerState): number | undefined {
   }
 }
 
-function stateOf(state: PodState, { name, role, run }: ContainerState): ContainerStateStatus {
+function stateOf(state: PodState, { name, run }: ContainerState): ContainerStateStatus {
   switch (run.type) {
     case "waiting":
-      return { waiting: { reason: run.reason ?? defaultReason(state, role), ...messageIn(run) } };
+      return { waiting: { reason: run.reason ?? defaultReason(state), ...messageIn(run) } };
     case "starting":
       return run.previous
         ? { terminated: terminated(state, name, run.previous) }
-        : { waiting: { reason: "ContainerCreating" } };
+        : { waiting: { reason: defaultReason(state) } };
     case "running":
       if (!run.isHookRunning) return { running: { startedAt: formatTime(run.startedWallMs) } };
       return run.previous
         ? { terminated: terminated(state, name, run.previous) }
-        : { waiting: { reason: "ContainerCreating" } };
+        : { waiting: { reason: defaultReason(state) } };
     case "ended":
       if (run.retryMs !== undefined && !state.ending)
         return { waiting: { reason: run.reason ?? "CrashLoopBackOff", ...messageIn(run) } };
@@ -92,15 +92,9 @@ function lastStateOf({ run, last }: ContainerState): Ended | undefined {
   return run.type === "ended" && run.retryMs !== undefined ? run.ended : last;
 }
 
-function defaultReason({ containers }: PodState, role: ContainerState["role"]): string {
-  const isWaitingForInit = containers.some(
-    (other) => other.role === "init" && !(other.run.type === "ended" && other.run.ended.exitCode === 0),
-  );
-  const hasSidecars = containers.some((other) => other.role === "sidecar" && other.run.type !== "running");
-  return (role === "app" && (isWaitingForInit || hasSidecars)) ||
-    (role !== "app" && containers[0]?.run.type !== "waiting")
-    ? "PodInitializing"
-    : "ContainerCreating";
+/** As the kubelet says it: a pod with init containers is being initialized until its containers have run. */
+function defaultReason({ containers }: PodState): string {
+  return containers.some(({ role }) => role !== "app") ? "PodInitializing" : "ContainerCreating";
 }
 
 const messageIn = ({ message }: { message?: string }) => (message === undefined ? {} : { message });

@@ -135,6 +135,13 @@ describe("the end of a pod", () => {
     expect(pod.started().effects()).toEqual(["stop app 30000"]);
   });
 
+  it("a pod that is deleted before it ran has failed, so that its owner does not wait for its end", () => {
+    const pod = new PodPlayer(podWith({})).deleted(30);
+    expect(pod.status.phase).toBe("Pending");
+    pod.setUp();
+    expect(pod.status.phase).toBe("Failed");
+  });
+
   it("a pod that vanished from the API is stopped, and nothing is removed", () => {
     const pod = new PodPlayer(podWith({})).setUp().started();
     pod.effects();

@@ -156,6 +156,7 @@ describe("init containers", () => {
     pod.started("one");
     expect(pod.status.phase).toBe("Pending");
     expect(pod.container().state?.waiting?.reason).toBe("PodInitializing");
+    expect(pod.status.initContainerStatuses?.[1]?.state?.waiting?.reason).toBe("PodInitializing");
     const initialized = pod.status.conditions?.find(({ type }) => type === "Initialized");
     expect(initialized).toMatchObject({
       status: "False",

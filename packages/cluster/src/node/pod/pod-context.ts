@@ -20,7 +20,7 @@ export interface PodContext {
   /** Where pods keep their files. */
   readonly dataDirectory: string;
   /** The API server, as pods reach it. */
-  readonly apiServer: { readonly host: string; readonly port: string };
+  apiServer(): { readonly host: string; readonly port: string };
   services(): readonly Service[];
   /** The lines of /etc/hosts for the services of the cluster. */
   hostLines(namespace: string): readonly string[];

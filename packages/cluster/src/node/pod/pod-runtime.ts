@@ -1,6 +1,8 @@
 /** Performs what the machine of one pod decides: folders, volumes, processes, probes and hooks. */
+import { connect, type Socket } from "node:net";
 import { messageOf, sleep } from "@tenure/base";
 import { exitCodeOf } from "@tenure/supervisor/internal";
+import { loopbackTwin } from "../addresses.ts";
 import { environmentOf } from "../container/environment.ts";
 import { resolveImage } from "../container/image.ts";
 import type { Mount } from "../isolation/isolation.ts";
@@ -13,6 +15,7 @@ import { PodVolumes } from "../volumes/pod-volumes.ts";
 import type { VolumeContext } from "../volumes/volume-files.ts";
 import type { PodContext } from "./pod-context.ts";
 import { PodFiles } from "./pod-files.ts";
+import { portsOf } from "./pod-ports.ts";
 import { runHandler } from "./probe-check.ts";
 import { type RunningContainer, runningContainer } from "./running-container.ts";
 import { serviceVariables } from "./service-variables.ts";
@@ -63,13 +66,25 @@ export class PodRuntime {
     return this.#running.get(container);
   }
 
-  /** Where the node reaches the pod. */
+  /** Where the node reaches the ports that the pod declares. */
   get address(): string {
-    return this.#context.isolation.addressInPod(this.#podIP);
+    return loopbackTwin(this.#podIP);
+  }
+
+  /** Connects to any port of the pod. Rejects if nothing listens there. */
+  connect(port: number): Promise<Socket> {
+    const { network } = this.#context.isolation;
+    if (network) return network.dial(this.#podIP, port);
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: this.address, port, allowHalfOpen: true });
+      socket.once("error", reject);
+      socket.once("connect", () => resolve(socket.off("error", reject)));
+    });
   }
 
   async setUp(): Promise<void> {
     await this.files.create();
+    await this.#context.isolation.network?.add(this.#podIP, portsOf(this.#pod));
     await this.#writeHosts();
     await this.#volumes.create(this.#volumeContext());
     void this.#keepFresh();
@@ -136,6 +151,7 @@ export class PodRuntime {
 
   async cleanUp(): Promise<void> {
     this.#ended.abort();
+    await this.#context.isolation.network?.remove(this.#podIP);
     await this.files.remove();
   }
 
@@ -143,12 +159,21 @@ export class PodRuntime {
     const running = this.#running.get(name);
     if (!running) return "the container does not run";
     const enter = (argv: readonly string[]) => running.enter(argv);
-    const target = { container: this.#specOf(name), address: this.address, enter };
+    const connectTo = (port: number) => this.connect(port);
+    const { network } = this.#context.isolation;
+    const target = {
+      container: this.#specOf(name),
+      address: this.address,
+      enter,
+      connect: connectTo,
+      portOnMachine: (port: number) => network?.portOnMachine(this.#podIP, port) ?? port,
+    };
     return runHandler(handler, target, timeoutMs, this.#context.platform);
   }
 
   async #environment(spec: NodeContainer): Promise<Record<string, string>> {
-    const { isolation, lookup, allocatable, platform, apiServer } = this.#context;
+    const { isolation, lookup, allocatable, platform } = this.#context;
+    const apiServer = this.#context.apiServer();
     const { namespace = "", name } = this.#pod.metadata;
     const { hostname = name, enableServiceLinks = true } = this.#pod.spec;
     const services = enableServiceLinks
@@ -210,11 +235,16 @@ export class PodRuntime {
 
   async #writeHosts(): Promise<void> {
     const lines = this.#context.hostLines(this.#pod.metadata.namespace ?? "");
-    await this.files.writeHosts(this.#pod, this.address, lines);
+    await this.files.writeHosts(this.#pod, this.#addressInPod, lines);
+  }
+
+  /** The address that the processes of the pod use. */
+  get #addressInPod(): string {
+    return this.#context.isolation.addressInPod(this.#podIP);
   }
 
   #place() {
-    return { nodeName: this.#context.nodeName, hostIP: this.#hostIP, podIP: this.address };
+    return { nodeName: this.#context.nodeName, hostIP: this.#hostIP, podIP: this.#addressInPod };
   }
 
   #volumeContext(): VolumeContext {

@@ -8,7 +8,7 @@ export type NodeFlags = Pick<ConnectionFlags, "kubeconfig" | "context"> &
   LogFlags & {
     name?: string;
     image?: string[];
-    isolation?: "auto" | "none" | "mounts";
+    isolation?: "auto" | "none" | "mounts" | "network";
     dataDir?: string;
     services: boolean;
   };
@@ -30,8 +30,8 @@ export function declareNode(sandbox: Command, platform: Platform): void {
     .addOption(
       new Option(
         "--isolation <how>",
-        "how containers are separated; auto takes the best that this machine allows (default: auto)",
-      ).choices(["auto", "none", "mounts"]),
+        "how containers are separated; network gives each pod a network of its own, without a way out (default: auto, the best that the machine allows without losing the network)",
+      ).choices(["auto", "none", "mounts", "network"]),
     )
     .option(
       "--data-dir <directory>",

@@ -15,8 +15,8 @@ export type ComponentName = "controllers" | "scheduler";
 const about: Readonly<Record<ComponentName, { description: string; help: string }>> = {
   controllers: {
     description: "Run the controllers of the sandbox against any Kubernetes API, on one replica at a time",
-    help: `Controllers: Deployment, ReplicaSet, StatefulSet, Job, EndpointSlice, Endpoints, node lifecycle, and the ConfigMap
-kube-root-ca.crt of every namespace.
+    help: `Controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, EndpointSlice, Endpoints, PodDisruptionBudget, node
+lifecycle, and the ConfigMap kube-root-ca.crt of every namespace.
 Start it several times: the Lease kube-system/tenure-controllers decides which process works. When that process stops
 or is killed, another one goes on.
 

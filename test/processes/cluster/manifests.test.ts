@@ -1,0 +1,181 @@
+/**
+ * Everything that `tenure manifests` prints, and the example of deploy/kustomize, in a sandbox that runs pods: they become ready, are
+ * rolled over, and the Service reaches whom it should. The containers are real processes of `tenure run` and `tenure sidecar`.
+ */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { KubeClient, loadConfig } from "@tenure/kube";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { objectsFor } from "../../../packages/cli/src/commands/manifests/objects.ts";
+import {
+  type ManifestOptions,
+  modes,
+  trafficModes,
+} from "../../../packages/cli/src/commands/manifests/options.ts";
+import { DeploymentWatch } from "../../conformance/deployment-watch.ts";
+import type { Body } from "../../conformance/target.ts";
+import { collectionOf } from "../manifests/resources.ts";
+import { endAll, start as startCommand } from "../operate/commands.ts";
+
+const tenure = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const library = fileURLToPath(new URL("../../../packages/election/dist/index.js", import.meta.url));
+const example = fileURLToPath(new URL("../../../deploy/kustomize/example", import.meta.url));
+const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+const longMs = 60_000;
+/** The program of the manifests: it answers on its port until it is told to stop. */
+const server =
+  "process.once('SIGTERM', () => process.exit()); require('http').createServer((_, a) => a.end('hello')).listen(3000)";
+let folder: string;
+let client: KubeClient;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tenure-manifests-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  // The image of the example: a folder with worker.js, whose entry point is tenure.
+  const billing = join(folder, "billing");
+  await mkdir(billing);
+  await writeFile(join(billing, "worker.js"), server);
+  const start = `${process.execPath} ${tenure}`;
+  await writeFile(join(billing, "package.json"), JSON.stringify({ scripts: { start } }));
+  const images = [`billing=${billing}`, ...["tenure", "worker"].map((name) => `${name}=${start}`)];
+  const flags = ["--port", "0", "--nodes", "3", "--kubeconfig-out", kubeconfig, "--image", ...images];
+  await startCommand(["sandbox", ...flags], { HOME: folder }).line(/"ready"/);
+  client = new KubeClient(() => loadConfig({ kubeconfig }));
+});
+afterAll(async () => {
+  client.close();
+  endAll();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = <T = Body>(path: string) => client.request<T>({ method: "GET", path });
+
+async function apply(namespace: string, objects: readonly Body[]): Promise<void> {
+  const body = { metadata: { name: namespace } };
+  await client.request({ method: "POST", path: "/api/v1/namespaces", body });
+  for (const object of objects)
+    await client.request({ method: "POST", path: collectionOf(object), body: object });
+}
+
+/** Waits until all pods are of the newest template, and as many are ready as there should be. */
+async function rolledOut(watch: DeploymentWatch, ready: number): Promise<void> {
+  await watch.until(
+    "rolled out",
+    () => {
+      const { metadata, spec, status = {} } = watch.deployment ?? {};
+      if (!spec || status.observedGeneration !== metadata.generation) return false;
+      const { replicas } = spec;
+      const isUpdated = status.updatedReplicas === replicas && status.replicas === replicas;
+      return isUpdated && (status.availableReplicas ?? 0) === ready && watch.pods.length === replicas;
+    },
+    longMs,
+  );
+}
+
+/** The addresses that the Service reaches. */
+async function reachable(namespace: string, name: string): Promise<string[]> {
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=kubernetes.io/service-name=${name}`;
+  const { items } = await get<{ items: Body[] }>(path);
+  const endpoints = items.flatMap(({ endpoints }) => endpoints ?? []);
+  return endpoints
+    .filter(({ conditions }) => conditions?.ready !== false)
+    .flatMap(({ addresses }) => addresses);
+}
+
+async function leaderOf(namespace: string, name: string): Promise<string> {
+  const { spec } = await get(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`);
+  return spec?.holderIdentity ?? "";
+}
+
+async function address(namespace: string, pod: string): Promise<string> {
+  return (await get(`/api/v1/namespaces/${namespace}/pods/${pod}`)).status.podIP;
+}
+
+async function becomesReadyAndRollsOver(
+  namespace: string,
+  name: string,
+  { ready, toLeader }: { ready: number; toLeader: boolean },
+): Promise<void> {
+  const watch = new DeploymentWatch(client, namespace, name);
+  try {
+    await rolledOut(watch, ready);
+    const before = new Set(watch.pods.map(({ metadata }) => metadata.name));
+    const annotations = { "kubectl.kubernetes.io/restartedAt": "2030-01-01T00:00:00Z" };
+    await watch.patch({ spec: { template: { metadata: { annotations } } } });
+    await rolledOut(watch, ready);
+    expect(watch.pods.filter(({ metadata }) => before.has(metadata.name))).toEqual([]);
+    const names = watch.pods.map(({ metadata }) => metadata.name);
+    await expect.poll(() => leaderOf(namespace, name)).toSatisfy((leader: string) => names.includes(leader));
+    if (!toLeader) return;
+    const isLeaderOnly = async () => {
+      const reached = await reachable(namespace, name);
+      return (
+        reached.length === 1 && reached[0] === (await address(namespace, await leaderOf(namespace, name)))
+      );
+    };
+    await expect.poll(isLeaderOnly, { timeout: longMs }).toBe(true);
+  } finally {
+    await watch.close();
+    await client.request({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
+  }
+}
+
+const variants = modes.flatMap((mode) => trafficModes.map((traffic) => ({ mode, traffic })));
+
+it.each(variants.filter(({ mode }) => mode !== "library"))(
+  "$mode with traffic $traffic becomes ready and rolls over",
+  async ({ mode, traffic }) => {
+    const namespace = `${mode}-${traffic}`;
+    const options: ManifestOptions = {
+      ...{ name: "worker", namespace, image: "worker:1", mode, traffic, port: 3000 },
+      command: [process.execPath, "-e", server],
+    };
+    await apply(namespace, objectsFor(options) as Body[]);
+    const isOnlyLeaderReady = traffic === "ready-file" || traffic === "configmap";
+    await becomesReadyAndRollsOver(namespace, "worker", {
+      ready: isOnlyLeaderReady ? 1 : 3,
+      toLeader: traffic !== "none",
+    });
+  },
+  240_000,
+);
+
+it("the library becomes ready and rolls over", async () => {
+  const namespace = "library-none";
+  const program = `import { Election, LeaseLock } from ${JSON.stringify(library)};
+    import { createServer } from "node:http";
+    const stop = new AbortController();
+    process.once("SIGTERM", () => stop.abort());
+    const server = createServer((_, answer) => answer.end()).listen(3000);
+    const status = createServer((_, answer) => answer.end()).listen(8081);
+    const { NAMESPACE: namespace, POD_NAME: identity } = process.env;
+    const election = new Election({ lock: new LeaseLock({ namespace, name: "worker" }), identity });
+    const until = (signal) => new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await election.run(({ signal }) => until(signal), { signal: stop.signal });
+    server.close();
+    status.close();`;
+  const command = [process.execPath, "--input-type=module", "-e", program];
+  const options = {
+    name: "worker",
+    namespace,
+    image: "worker:1",
+    port: 3000,
+    mode: "library",
+    command,
+  } as const;
+  await apply(namespace, objectsFor(options) as Body[]);
+  await becomesReadyAndRollsOver(namespace, "worker", { ready: 3, toLeader: false });
+}, 240_000);
+
+it("the example of kustomize becomes ready and rolls over", async ({ skip }) => {
+  skip(!hasKubectl, "kubectl is not installed");
+  const body = { metadata: { name: "prod" } };
+  await client.request({ method: "POST", path: "/api/v1/namespaces", body });
+  const args = ["apply", "--kubeconfig", join(folder, "kubeconfig"), "-k", example];
+  await promisify(execFile)("kubectl", args, { env: { ...process.env, HOME: folder } });
+  await becomesReadyAndRollsOver("prod", "worker", { ready: 2, toLeader: true });
+}, 240_000);
