@@ -3,12 +3,15 @@ import { type ElectionLine, presentTerm, type Replica } from "./election.ts";
 import { spell } from "./spell.ts";
 
 export function standingOf(line: ElectionLine, replica: Replica, nowMs: number): string {
-  const { orders } = line;
+  const { orders, owners } = line;
+  if (owners) return `owns ${owners.filter((owner) => owner === replica.id).length}`;
   const term = presentTerm(line);
   if (term?.holder === replica.id) {
     const left = `lease valid for ${spell(Math.max(0, term.expiresMs - nowMs))}`;
     if (replica.healthy === false) return `leads, ${replica.message}`;
-    return replica.phase && replica.phase !== "leader" ? `holds the lock, ${replica.phase}, ${left}` : `leads, ${left}`;
+    return replica.phase && replica.phase !== "leader"
+      ? `holds the lock, ${replica.phase}, ${left}`
+      : `leads, ${left}`;
   }
   if (replica.lostMs !== undefined) return `not reachable for ${spell(nowMs - replica.lostMs)}`;
   const isPresent = replica.reportedMs !== undefined || replica.state !== undefined;
@@ -26,7 +29,8 @@ export function standingOf(line: ElectionLine, replica: Replica, nowMs: number):
   if (term) return `waits ${spell(Math.max(0, term.expiresMs - nowMs))} unless ${term.holder} renews`;
   const own = line.terms.findLast(({ holder }) => holder === replica.id);
   const last = line.terms.at(-1);
-  if (own && own === last && line.gaps.at(-1)?.reason === "step-down") return "cools down after it stepped down";
+  if (own && own === last && line.gaps.at(-1)?.reason === "step-down")
+    return "cools down after it stepped down";
   return "may take the lock";
 }
 

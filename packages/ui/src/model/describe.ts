@@ -1,5 +1,13 @@
 /** Sentences about terms, gaps and overlaps. Pure. */
-import { type ElectionLine, type Ending, type Gap, type GapReason, presentGap, presentTerm, type Term } from "./election.ts";
+import {
+  type ElectionLine,
+  type Ending,
+  type Gap,
+  type GapReason,
+  presentGap,
+  presentTerm,
+  type Term,
+} from "./election.ts";
 import type { OverlapSummary } from "./overlaps.ts";
 import { spell } from "./spell.ts";
 

@@ -28,7 +28,9 @@ export function gapAfter(
 function orderedBy(orders: OrdersSeen): { reason: GapReason; detail?: string } {
   const { paused, pausedBy, pauseReason, stepDown, transferTo } = orders;
   if (paused) {
-    const detail = [...(pausedBy ? [`by ${pausedBy}`] : []), ...(pauseReason ? [pauseReason] : [])].join(": ");
+    const detail = [...(pausedBy ? [`by ${pausedBy}`] : []), ...(pauseReason ? [pauseReason] : [])].join(
+      ": ",
+    );
     return { reason: "paused", ...(detail !== "" && { detail }) };
   }
   if (transferTo !== undefined) return { reason: "transfer", detail: `to ${transferTo}` };

@@ -68,7 +68,13 @@ function overlapping(work: readonly Work[], nowMs: number): Overlap[] {
       const isOverlap = isExact
         ? toMs >= next.fromMs
         : longest.id !== next.id && toMs - next.fromMs > reportDelayMs;
-      if (isOverlap) found.push({ first: longest.id, second: next.id, fromMs: next.fromMs, toMs });
+      if (isOverlap)
+        found.push({
+          first: longest.id,
+          second: next.id,
+          fromMs: next.fromMs,
+          toMs: Math.min(toMs, next.toMs ?? nowMs),
+        });
     }
     if (!longest || (next.toMs ?? nowMs) > (longest.toMs ?? nowMs)) longest = next;
   }

@@ -64,21 +64,25 @@ const covers = (span: { fromMs: number; toMs?: number }, ms: number) =>
 
 it("shows at every moment the holder that the slow model finds, and otherwise a gap", () => {
   fc.assert(
-    fc.property(histories, fc.array(fc.integer({ min: 0, max: 120_000 }), { maxLength: 30 }), (seen, offsets) => {
-      const timeline = new Timeline();
-      for (const one of seen) timeline.observe(one);
-      const line: ElectionLine | undefined = timeline.elections.get(election);
-      const firstMs = seen.find(({ kind }) => kind === "lock")?.atMs;
-      if (!line || firstMs === undefined) return;
-      const endMs = timeline.nowMs;
-      timeline.advance(endMs);
-      const moments = [...offsets.map((offset) => firstMs + offset), ...seen.map(({ atMs }) => atMs)];
-      for (const ms of moments.filter((moment) => moment >= firstMs && moment <= endMs)) {
-        const holders = line.terms.filter((term) => covers(term, ms)).map(({ holder }) => holder);
-        expect(holders).toEqual([holderAt(seen, ms)].filter((holder) => holder !== ""));
-        if (holders.length === 0) expect(line.gaps.some((gap) => covers(gap, ms))).toBe(true);
-      }
-    }),
+    fc.property(
+      histories,
+      fc.array(fc.integer({ min: 0, max: 120_000 }), { maxLength: 30 }),
+      (seen, offsets) => {
+        const timeline = new Timeline();
+        for (const one of seen) timeline.observe(one);
+        const line: ElectionLine | undefined = timeline.elections.get(election);
+        const firstMs = seen.find(({ kind }) => kind === "lock")?.atMs;
+        if (!line || firstMs === undefined) return;
+        const endMs = timeline.nowMs;
+        timeline.advance(endMs);
+        const moments = [...offsets.map((offset) => firstMs + offset), ...seen.map(({ atMs }) => atMs)];
+        for (const ms of moments.filter((moment) => moment >= firstMs && moment <= endMs)) {
+          const holders = line.terms.filter((term) => covers(term, ms)).map(({ holder }) => holder);
+          expect(holders).toEqual([holderAt(seen, ms)].filter((holder) => holder !== ""));
+          if (holders.length === 0) expect(line.gaps.some((gap) => covers(gap, ms))).toBe(true);
+        }
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -94,7 +98,8 @@ it("has terms and gaps in order; a gap ends where the next term begins", () => {
           if (next) expect(term.toMs ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(next.fromMs);
           expect(term.toMs ?? term.fromMs).toBeGreaterThanOrEqual(term.fromMs);
         }
-        for (const gap of gaps.slice(0, -1)) expect(terms.some(({ fromMs }) => fromMs === gap.toMs)).toBe(true);
+        for (const gap of gaps.slice(0, -1))
+          expect(terms.some(({ fromMs }) => fromMs === gap.toMs)).toBe(true);
       }
     }),
     { numRuns: 500 },

@@ -44,7 +44,13 @@ const termsOf = ({ line, timeline }: { line: ElectionLine; timeline: Timeline })
 
 describe("terms and gaps", () => {
   it("a handover leaves a gap between the release and the next leader", () => {
-    const seen = lineAfter(lock(0, "a", 0), renewed(3_000), lock(5_000, "", 0), lock(5_041, "b", 1), renewed(8_000));
+    const seen = lineAfter(
+      lock(0, "a", 0),
+      renewed(3_000),
+      lock(5_000, "", 0),
+      lock(5_041, "b", 1),
+      renewed(8_000),
+    );
     expect(termsOf(seen)).toEqual(["a, token 100, 5.0 s, handed over", "b, token 101, 3.0 s, leads"]);
     expect(gapsOf(seen)).toEqual(["41 ms, handover"]);
   });
@@ -164,12 +170,25 @@ describe("overlaps", () => {
       report(10, "a", "leader"),
       lock(15_100, "b", 1),
       report(15_110, "b", "leader"),
+      report(15_500, "a", "pre-follower"),
       report(16_000, "a", "follower"),
+      report(17_000, "b", "follower"),
     );
     expect(sentence(seen)).toBe("1 overlap in 2 terms, by the work that replicas reported");
-    expect(overlapsIn(seen.line, 16_000).overlaps).toEqual([
-      { first: "a", second: "b", fromMs: 15_110, toMs: 16_000 },
+    expect(overlapsIn(seen.line, 17_000).overlaps).toEqual([
+      { first: "b", second: "a", fromMs: 15_500, toMs: 16_000 },
     ]);
+  });
+
+  it("are not claimed for a frozen replica, which says nothing until it wakes", () => {
+    const seen = lineAfter(
+      lock(0, "a", 0),
+      report(10, "a", "leader"),
+      lock(15_100, "b", 1),
+      report(15_110, "b", "leader"),
+      report(20_000, "a", "follower"),
+    );
+    expect(sentence(seen)).toBe("0 overlaps in 2 terms, by the work that replicas reported");
   });
 
   it("are not claimed for reports that arrive late: a release ends the work", () => {
@@ -187,7 +206,12 @@ describe("overlaps", () => {
   it("of a witness count to the millisecond, and replace reports", () => {
     const work = (id: string, fromMs: number, toMs: number) =>
       ({ kind: "work", atMs: toMs, id, token: id, fromMs, toMs }) as const;
-    const seen = lineAfter(report(0, "x", "leader"), work("a", 0, 10), work("b", 10, 20), work("c", 20.5, 30));
+    const seen = lineAfter(
+      report(0, "x", "leader"),
+      work("a", 0, 10),
+      work("b", 10, 20),
+      work("c", 20.5, 30),
+    );
     expect(sentence(seen)).toBe("1 overlap in 3 terms, by the work that a witness saw");
   });
 });

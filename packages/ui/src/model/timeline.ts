@@ -14,7 +14,14 @@ import {
   type Term,
 } from "./election.ts";
 import { gapAfter } from "./gap.ts";
-import type { LockSeen, Observation, ReplicaReported, SharesSeen } from "./observation.ts";
+import type {
+  LockSeen,
+  Observation,
+  ReplicaReported,
+  SharesSeen,
+  TimePassed,
+  WatchChanged,
+} from "./observation.ts";
 import { endWork, reportWork } from "./work.ts";
 
 /** So that an observation that lasts for weeks does not fill the memory. */
@@ -24,6 +31,8 @@ const mostNotes = 1_000;
 
 /** A timeline as data. */
 export interface TimelineData {
+  /** The time of the first observation. */
+  readonly startMs: number;
   readonly nowMs: number;
   readonly elections: readonly ElectionLine[];
   readonly trouble?: string;
@@ -36,21 +45,29 @@ export class Timeline {
   readonly blind: { fromMs: number; toMs?: number }[] = [];
   /** Why changes are missed at present. */
   trouble: string | undefined;
-  /** The time of the latest observation. */
-  nowMs = Number.NEGATIVE_INFINITY;
+  /** The times of the first and the latest observation; 0 if there is none. */
+  startMs = 0;
+  nowMs = 0;
 
-  static from({ nowMs, elections, trouble, blind }: TimelineData): Timeline {
+  static from({ startMs, nowMs, elections, trouble, blind }: TimelineData): Timeline {
     const timeline = new Timeline();
     for (const line of elections) timeline.elections.set(line.key, line);
     timeline.blind.push(...blind);
     timeline.trouble = trouble;
+    timeline.startMs = startMs;
     timeline.nowMs = nowMs;
     return timeline;
   }
 
   toJSON(): TimelineData {
-    const { nowMs, trouble, blind } = this;
-    return { nowMs, elections: [...this.elections.values()], blind, ...(trouble !== undefined && { trouble }) };
+    const { startMs, nowMs, trouble, blind } = this;
+    return {
+      startMs,
+      nowMs,
+      elections: [...this.elections.values()],
+      blind,
+      ...(trouble !== undefined && { trouble }),
+    };
   }
 
   /** Ends every lease that has expired by now. */
@@ -60,45 +77,15 @@ export class Timeline {
   }
 
   observe(seen: Observation): void {
+    if (this.startMs === 0) this.startMs = seen.atMs;
     this.nowMs = Math.max(this.nowMs, seen.atMs);
-    if (seen.kind === "time") return this.advance(seen.atMs);
-    if (seen.kind === "watch") return this.#watch(seen.atMs, seen.up, seen.message);
-    const line = this.elections.get(seen.election) ?? newElection(seen.election, seen.atMs);
-    this.elections.set(seen.election, line);
-    expire(line, seen.atMs);
-    switch (seen.kind) {
-      case "lock":
-        return lockSeen(line, seen);
-      case "renewed":
-        return renewed(line, seen.atMs);
-      case "deleted":
-        line.orders = {};
-        return endTerm(line, seen.atMs, "deleted");
-      case "unreadable":
-        line.problem = seen.problem;
-        return endTerm(line, seen.atMs, "unreadable");
-      case "replica":
-        return reported(line, seen);
-      case "lost":
-        replicaOf(line, seen.id).lostMs = seen.atMs;
-        return endWork(line, seen.id, replicaOf(line, seen.id).reportedMs ?? seen.atMs);
-      case "work": {
-        const { id, token, fromMs, toMs } = seen;
-        replicaOf(line, id);
-        line.work.push({ id, fromMs, toMs, isWitnessed: true, ...(token !== undefined && { token }) });
-        return undefined;
-      }
-      case "candidates": {
-        for (const replica of line.replicas) delete replica.state;
-        for (const { id, state } of seen.candidates) replicaOf(line, id).state = state;
-        return undefined;
-      }
-      case "shares":
-        return shares(line, seen);
-      case "note":
-        line.notes.push({ atMs: seen.atMs, text: seen.text });
-        if (line.notes.length > mostNotes) line.notes.shift();
-        return undefined;
+    if (seen.kind === "time") this.advance(seen.atMs);
+    else if (seen.kind === "watch") this.#watch(seen.atMs, seen.up, seen.message);
+    else {
+      const line = this.elections.get(seen.election) ?? newElection(seen.election, seen.atMs);
+      this.elections.set(seen.election, line);
+      expire(line, seen.atMs);
+      applyTo(line, seen);
     }
   }
 
@@ -107,6 +94,50 @@ export class Timeline {
     if (!isUp && (last === undefined || last.toMs !== undefined)) this.blind.push({ fromMs: atMs });
     if (isUp && last && last.toMs === undefined) last.toMs = atMs;
     this.trouble = isUp ? undefined : (message ?? "the connection failed");
+  }
+}
+
+function applyTo(line: ElectionLine, seen: Exclude<Observation, WatchChanged | TimePassed>): void {
+  switch (seen.kind) {
+    case "lock":
+      lockSeen(line, seen);
+      break;
+    case "renewed":
+      renewed(line, seen.atMs);
+      break;
+    case "deleted":
+      line.orders = {};
+      endTerm(line, seen.atMs, "deleted");
+      break;
+    case "unreadable":
+      line.problem = seen.problem;
+      endTerm(line, seen.atMs, "unreadable");
+      break;
+    case "replica":
+      reported(line, seen);
+      break;
+    case "lost": {
+      const replica = replicaOf(line, seen.id);
+      replica.lostMs = seen.atMs;
+      endWork(line, seen.id, replica.reportedMs ?? seen.atMs);
+      break;
+    }
+    case "work": {
+      const { id, token, fromMs, toMs } = seen;
+      replicaOf(line, id);
+      line.work.push({ id, fromMs, toMs, isWitnessed: true, ...(token !== undefined && { token }) });
+      break;
+    }
+    case "candidates":
+      for (const replica of line.replicas) delete replica.state;
+      for (const { id, state } of seen.candidates) replicaOf(line, id).state = state;
+      break;
+    case "shares":
+      shares(line, seen);
+      break;
+    case "note":
+      line.notes.push({ atMs: seen.atMs, text: seen.text });
+      if (line.notes.length > mostNotes) line.notes.shift();
   }
 }
 
@@ -124,9 +155,15 @@ function lockSeen(line: ElectionLine, seen: LockSeen): void {
   }
   replicaOf(line, holder);
   const before = presentTerm(line);
-  if (before && before.holder === holder && before.acquired === acquired && before.transitions === transitions) {
+  if (
+    before &&
+    before.holder === holder &&
+    before.acquired === acquired &&
+    before.transitions === transitions
+  ) {
     before.leaseMs = leaseMs;
-    return renewed(line, atMs);
+    renewed(line, atMs);
+    return;
   }
   if (isFirst && seen.expiresInMs !== undefined && seen.expiresInMs <= 0) {
     const fromMs = atMs + seen.expiresInMs;
@@ -179,6 +216,8 @@ function endTerm(line: ElectionLine, atMs: number, ending: Ending, orders = line
   term.ending = ending;
   // A replica releases the lock when its work has stopped. It may report that later than the next leader starts.
   if (ending === "released") endWork(line, term.holder, atMs);
+  // A replica that works beyond its lease says so. One that says nothing is frozen or gone, and nobody knows what it does.
+  if (ending === "expired") endWork(line, term.holder, atMs);
   const gap = gapAfter(line, term, ending, atMs, orders);
   if (gap) line.gaps.push(gap);
 }

@@ -92,7 +92,9 @@ function isOf(type: FieldType, value: unknown): boolean {
     case "candidates":
       return (
         Array.isArray(value) &&
-        value.every((item) => isObject(item) && firstProblem(item, { id: "text", state: "text" }) === undefined)
+        value.every(
+          (item) => isObject(item) && firstProblem(item, { id: "text", state: "text" }) === undefined,
+        )
       );
   }
 }

@@ -9,7 +9,12 @@ it("reads what it wrote, in the order of time", () => {
   const first: Observation = { kind: "renewed", atMs: 5, election: "a/b" };
   const second: Observation = { kind: "work", atMs: 2, election: "a/b", id: "x", fromMs: 1, toMs: 2 };
   expect(readRecording(lines(first, second), "f")).toEqual({
-    header: { recording: "tenure", version: 1, startedAt: "2030-01-01T00:00:00.000Z", source: "tenure watch -A" },
+    header: {
+      recording: "tenure",
+      version: 1,
+      startedAt: "2030-01-01T00:00:00.000Z",
+      source: "tenure watch -A",
+    },
     observations: [second, first],
     isCut: false,
   });
@@ -25,7 +30,10 @@ it("leaves out a last line that was cut short, and kinds that it does not know",
 describe("refuses with one sentence that names the place", () => {
   it.each([
     ["", "f is not a recording of tenure: it is empty. Make one with tenure watch --record FILE."],
-    ["hello\n", 'f is not a recording of tenure: its first line is "hello". Make one with tenure watch --record FILE.'],
+    [
+      "hello\n",
+      'f is not a recording of tenure: its first line is "hello". Make one with tenure watch --record FILE.',
+    ],
     [
       '{"recording":"tenure","version":2}\n',
       "f has version 2 of the format, but this tenure reads up to version 1: use a newer tenure.",

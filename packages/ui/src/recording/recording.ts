@@ -3,8 +3,8 @@
  * observation (see ../model/observation.ts). docs/reference/recording.md describes it for other programs.
  */
 import { messageOf, quote } from "@tenure/base";
-import type { Observation } from "../model/observation.ts";
 import { UiError } from "../errors.ts";
+import type { Observation } from "../model/observation.ts";
 import { problemIn } from "./line-rules.ts";
 
 /** A reader rejects a greater version. New fields and kinds do not change it: a reader ignores what it does not know. */
