@@ -19,6 +19,6 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     // Slower suites have a configuration of their own.
-    exclude: ["**/node_modules/**", "test/kube/**", "test/processes/**", "test/stores/**"],
+    exclude: ["**/node_modules/**", "test/kube/**", "test/processes/**", "test/stores/**", "test/ui/**"],
   },
 });

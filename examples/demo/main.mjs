@@ -59,6 +59,7 @@ process.on("uncaughtException", (error) => {
 
 try {
   await system.start();
+  if (system.page) print(`see the terms at ${system.page.url}`);
   if (isInteractive) await runInteractive(system, startedMs, { signal: interrupt.signal, notes });
   else await runScript(system, print);
   if (!interrupt.signal.aborted) await system.settle();

@@ -10,10 +10,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { startSandbox } from "@tenure/sandbox";
 import { startService } from "../stream-worker/service.mjs";
+import { freePorts } from "./free-ports.mjs";
 import { readJournals } from "./journals.mjs";
 import { NetworkLink } from "./network-link.mjs";
 import { running } from "./processes.mjs";
 import { Replica } from "./replica.mjs";
+import { startPage } from "./web-page.mjs";
 
 const leaseName = "orders";
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${leaseName}`;
@@ -90,6 +92,8 @@ export class System {
     }
     if (this.isEnding) return;
     for (const replica of this.replicas) replica.start();
+    this.page = await startPage(this.kubeconfig, leaseName, this.replicas);
+    this.#onClose.push(() => this.page?.close());
     const timer = setInterval(() => this.#updateLease(), readLeaseEveryMs);
     this.#onClose.push(() => clearInterval(timer));
   }
@@ -198,7 +202,10 @@ export class System {
 
   /** Processes that should have exited but still run. */
   leftovers() {
-    return running(this.replicas.flatMap(({ pids }) => [...pids]));
+    return running([
+      ...this.replicas.flatMap(({ pids }) => [...pids]),
+      ...(this.page ? [this.page.pid] : []),
+    ]);
   }
 
   /** @param {string} name @param {string} apiUrl @param {string} folder */
@@ -206,6 +213,7 @@ export class System {
     const { leaseSeconds, concurrency, log } = this.options;
     const links = [new NetworkLink(Number(new URL(apiUrl).port)), new NetworkLink(this.service?.port ?? 0)];
     const [apiPort, servicePort] = await Promise.all(links.map((link) => link.listen()));
+    const [statusPort] = await freePorts(1);
     const own = join(folder, `kubeconfig-${name}`);
     const config = await readFile(/** @type {string} */ (this.kubeconfig), "utf8");
     const url = new URL(apiUrl);
@@ -213,12 +221,14 @@ export class System {
     await writeFile(own, config.replaceAll(apiUrl, url.href.replace(/\/$/, "")), { mode: 0o600 });
     return new Replica(name, {
       links,
+      statusUrl: `http://127.0.0.1:${statusPort}`,
       folder,
       log,
       runFlags: [
         ...["--kubeconfig", own, "--lease-lock-name", leaseName, "--lease-lock-namespace", "default"],
         ...["--lease-duration", `${leaseSeconds}s`, "--renew-deadline", `${leaseSeconds * 600}ms`],
         ...["--retry-period", `${leaseSeconds * 100}ms`, "--stop-timeout", "10s"],
+        ...["--status", `127.0.0.1:${statusPort}`],
       ],
       workerFlags: [
         ...["--server", `127.0.0.1:${servicePort}`, "--concurrency", String(concurrency)],

@@ -3,6 +3,7 @@
  * with these objects.
  */
 import { admissionPolicy } from "./admission-policy.ts";
+import { podMonitorSpec, prometheusRuleSpec } from "./monitoring/monitoring.ts";
 import { configMapName, type KubernetesObject, leaderLabels, podLabels } from "./names.ts";
 import { networkPolicySpec } from "./network-policy.ts";
 import { type CheckedOptions, checkOptions, type ManifestOptions } from "./options.ts";
@@ -36,6 +37,12 @@ export function objectsFor(given: ManifestOptions): KubernetesObject[] {
       : [object("policy/v1", "PodDisruptionBudget", { spec: budgetSpec(options) })]),
     ...(options.networkPolicy
       ? [object("networking.k8s.io/v1", "NetworkPolicy", { spec: networkPolicySpec(options) })]
+      : []),
+    ...(options.monitoring
+      ? [
+          object("monitoring.coreos.com/v1", "PodMonitor", { spec: podMonitorSpec(options) }),
+          object("monitoring.coreos.com/v1", "PrometheusRule", { spec: prometheusRuleSpec(options) }),
+        ]
       : []),
     ...admissionPolicy(options),
   ];

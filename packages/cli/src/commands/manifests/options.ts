@@ -51,6 +51,10 @@ export interface ManifestOptions {
   readonly networkPolicy?: boolean;
   /** With `networkPolicy`: the namespace whose pods may read the status port. @default none */
   readonly scrapeNamespace?: string;
+  /** A PodMonitor and a PrometheusRule, for the Prometheus operator. @default false */
+  readonly monitoring?: boolean;
+  /** With `monitoring`: the page with one section for each alert. @default "docs/tasks/alerts.md" */
+  readonly runbookUrl?: string;
 }
 
 type OptionalName = "port" | "strategy" | "scrapeNamespace";
@@ -80,6 +84,8 @@ export const manifestDefaults = {
   stopTimeout: supervisorDefaults.stopTimeoutMs / 1_000,
   admissionPolicy: false,
   networkPolicy: false,
+  monitoring: false,
+  runbookUrl: "docs/tasks/alerts.md",
 } as const;
 
 export function checkOptions(given: ManifestOptions): CheckedOptions {
@@ -104,7 +110,7 @@ export function checkOptions(given: ManifestOptions): CheckedOptions {
     ...nameProblems(checked),
     ...numberProblems(checked),
     ...choiceProblems(checked),
-    ...policyProblems(checked),
+    ...policyProblems(checked, given),
   ];
   if (problems.length === 0 && isOnlyLeaderReady) problems.push(...rolloutProblems(checked));
   rejectProblems(problems, { cannot: "print manifests" });
@@ -180,17 +186,17 @@ function choiceProblems({ mode, traffic, command, port }: CheckedOptions): Probl
   return problems;
 }
 
-function policyProblems({
-  traffic,
-  admissionPolicy,
-  networkPolicy,
-  scrapeNamespace,
-}: CheckedOptions): Problem[] {
+function policyProblems(
+  { traffic, admissionPolicy, networkPolicy, scrapeNamespace }: CheckedOptions,
+  given: ManifestOptions,
+): Problem[] {
   const problems: Problem[] = [];
   if (admissionPolicy && traffic !== "label") {
     const fix = "leave it out: only traffic mode label needs the right to patch pods";
     problems.push({ field: "admissionPolicy", rule: "requires {traffic} label", fix });
   }
+  if (given.runbookUrl !== undefined && !given.monitoring)
+    problems.push({ field: "runbookUrl", rule: "requires {monitoring}" });
   if (scrapeNamespace !== undefined && !networkPolicy)
     problems.push({ field: "scrapeNamespace", rule: "requires {networkPolicy}" });
   if (scrapeNamespace !== undefined && !label.test(scrapeNamespace)) {
