@@ -44,6 +44,17 @@ it("contains the last of many deadlines, and never a part of one", async () => {
   await file.remove();
 });
 
+it("contains the first deadline of a term at once, and never an older one after it", async () => {
+  const file = new DeadlineFile(folder(), () => {});
+  await file.open();
+  const deadlineMs = () => JSON.parse(readFileSync(file.path as string, "utf8")).monotonicMs;
+  const first = file.write(at(1), 1n);
+  expect(deadlineMs()).toBe(1);
+  await Promise.all([first, file.write(at(2), 1n), file.write(at(3), 2n)]);
+  expect(deadlineMs()).toBe(3);
+  await file.remove();
+});
+
 it("reports once that it cannot be written", async () => {
   const parent = folder();
   const notAFolder = join(parent, "file");

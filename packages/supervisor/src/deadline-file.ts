@@ -2,7 +2,12 @@
  * The file that tells the child how long it may still work: one line of JSON. Every renewal replaces the file atomically, so a
  * reader sees the old or the new deadline and never a part of either. Deadlines are written in order. A slow disk makes the
  * file late but never unsafe: the deadline in it is then too early.
+ *
+ * The start of the child waits for the first deadline of its term, so that one is written synchronously: four calls through the
+ * thread pool would delay every handover by milliseconds. On a disk that hangs, this replica then stops renewing and another
+ * one takes over, instead of leading without a child.
  */
+import { renameSync, writeFileSync } from "node:fs";
 import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Instant, messageOf } from "@tenure/base";
@@ -15,6 +20,8 @@ export class DeadlineFile {
   #next: string | undefined;
   #isReported = false;
   #writing: Promise<void> | undefined;
+  /** The term of the last deadline. */
+  #token: bigint | undefined;
 
   constructor(parent: string, onError: (error: Error) => void) {
     this.#parent = parent;
@@ -45,7 +52,15 @@ export class DeadlineFile {
   /** Resolves when the file contains this deadline or a later one. */
   async write(at: Instant, token: bigint): Promise<void> {
     if (this.#folder === undefined) return;
-    this.#next = lineOf(at, token);
+    const line = lineOf(at, token);
+    const isFirst = token !== this.#token;
+    this.#token = token;
+    // A deadline of the previous term may still be on its way to the disk.
+    if (isFirst && !this.#writing) {
+      this.#writeNow(this.#folder, line);
+      return;
+    }
+    this.#next = line;
     this.#writing ??= this.#writeAll(this.#folder);
     await this.#writing;
   }
@@ -55,6 +70,16 @@ export class DeadlineFile {
     const folder = this.#folder;
     this.#folder = undefined;
     if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => {});
+  }
+
+  #writeNow(folder: string, line: string): void {
+    try {
+      writeFileSync(join(folder, "next"), line);
+      renameSync(join(folder, "next"), join(folder, "deadline"));
+      this.#isReported = false;
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   async #writeAll(folder: string): Promise<void> {

@@ -50,6 +50,8 @@ export class ChildLifecycle {
   #killAtMs = Number.POSITIVE_INFINITY;
   #isStopRequested = false;
   #isEnding = false;
+  /** How many scans in a row found no process since the child has exited. */
+  #emptyScans = 0;
   #resolveGone: (gone: StopResult) => void = () => {};
   /** Ends the current pause early. */
   #wake: () => void = () => {};
@@ -65,8 +67,8 @@ export class ChildLifecycle {
         this.#exit = { code: code ?? undefined, signal: signal ?? undefined };
         options.onExit(this.#exit);
         resolve(this.#exit);
-        if (this.#isStopRequested) this.#askRest();
-        else this.#killAtMs = Number.NEGATIVE_INFINITY;
+        if (!this.#isStopRequested) this.#killAtMs = Number.NEGATIVE_INFINITY;
+        else if (this.#askRest() === 0) this.#emptyScans = 1;
         this.#end();
       });
     });
@@ -109,10 +111,14 @@ export class ChildLifecycle {
     for (const signal of signals) this.signal(signal);
   }
 
-  /** Asks the processes that the child did not stop before it exited, and that were not asked yet. */
-  #askRest(): void {
+  /**
+   * Asks the processes that the child did not stop before it exited, and that were not asked yet.
+   * @returns how many processes are left; undefined if it did not look
+   */
+  #askRest(): number | undefined {
     const { tree, clock, killMode, stopSignal } = this.#options;
-    if (killMode !== "tree" && clock.now().monoMs < this.#killAtMs) tree.signal(stopSignal, "SIGCONT");
+    if (killMode === "tree" || clock.now().monoMs >= this.#killAtMs) return undefined;
+    return tree.signal(stopSignal, "SIGCONT");
   }
 
   #end(): void {
@@ -126,18 +132,19 @@ export class ChildLifecycle {
 
   async #waitAndKill(): Promise<void> {
     const { clock, tree, onKill, onStuck } = this.#options;
-    let emptyScans = 0;
     let pauseMs = firstPauseMs;
-    while (clock.now().monoMs < this.#killAtMs && emptyScans < 2) {
+    while (clock.now().monoMs < this.#killAtMs && this.#emptyScans < 2) {
       if (!this.#exit) {
         await this.#pause(undefined);
         continue;
       }
-      emptyScans = tree.find().length === 0 ? emptyScans + 1 : 0;
-      if (emptyScans === 0) pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-      if (emptyScans < 2) await this.#pause(emptyScans > 0 ? firstPauseMs : pauseMs);
+      this.#emptyScans = tree.find().length === 0 ? this.#emptyScans + 1 : 0;
+      // The second scan follows at once. It finds what was started during the first, and the successor waits for it.
+      if (this.#emptyScans > 0) continue;
+      await this.#pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
-    const killed = emptyScans < 2 ? await killUntilGone(tree, { clock, onKill, onStuck }) : 0;
+    const killed = this.#emptyScans < 2 ? await killUntilGone(tree, { clock, onKill, onStuck }) : 0;
     // The process table may show the exit a moment before Node reports it.
     const exit = await this.exited;
     tree.forgetGroup(this.pid);

@@ -92,8 +92,11 @@ export class ProcessTree {
     return this.#scan().map(({ pid }) => pid);
   }
 
-  /** Sends each signal to every group that has processes, then to each process outside of the groups. */
-  signal(...signals: NodeJS.Signals[]): void {
+  /**
+   * Sends each signal to every group that has processes, then to each process outside of the groups.
+   * @returns how many processes the tree has
+   */
+  signal(...signals: NodeJS.Signals[]): number {
     const members = this.#scan();
     const outside = members.filter(({ group }) => !this.#groups.has(group));
     // The number of an empty group may already belong to somebody else.
@@ -102,6 +105,7 @@ export class ProcessTree {
       for (const group of groups) this.#send(-group, signal);
       for (const { pid } of outside) this.#send(pid, signal);
     }
+    return members.length;
   }
 
   /**
