@@ -2,7 +2,7 @@
 import type { Observation } from "@tenure/ui";
 
 const startMs = Date.UTC(2030, 4, 6, 9, 30);
-export const endMs = startMs + 300_000;
+const endMs = startMs + 300_000;
 
 class Story {
   readonly seen: Observation[] = [];

@@ -44,39 +44,43 @@ it("shows terms, gaps, reasons, candidates and the verdict, without a server", a
     "0 overlaps in 9 terms of 4 elections, work was reported in 8 of them",
   );
   await page.getByRole("button", { name: /^prod\/billing/ }).click();
-  expect(await historyRows(page)).toEqual([
-    "1 min 25 s | billing-7d9f5-kq2xz | leads, token 48168",
-    "60 ms | nobody | transfer to billing-7d9f5-kq2xz",
-    "59.9 s | billing-7d9f5-xw8rl | handed over, token 48151",
-    "14.1 s | nobody | crash",
-    "1 min 30 s | billing-7d9f5-m4tzp | lease expired, token 48134",
-    "41 ms | nobody | handover",
-    "1 min 1 s | billing-7d9f5-kq2xz | handed over, token 48117",
-  ]);
+  await expect
+    .poll(() => historyRows(page))
+    .toEqual([
+      "1 min 25 s | billing-7d9f5-kq2xz | leads, token 48168",
+      "60 ms | nobody | transfer to billing-7d9f5-kq2xz",
+      "59.9 s | billing-7d9f5-xw8rl | handed over, token 48151",
+      "14.1 s | nobody | crash",
+      "1 min 30 s | billing-7d9f5-m4tzp | lease expired, token 48134",
+      "41 ms | nobody | handover",
+      "1 min 1 s | billing-7d9f5-kq2xz | handed over, token 48117",
+    ]);
   await picture(page, "details-light");
   await page.getByRole("button", { name: /^prod\/orders/ }).click();
-  expect((await historyRows(page)).filter((row) => row.includes("nobody"))).toEqual([
-    "≤ 17.1 s | nobody | frozen",
-    "1 min | nobody | paused by alice: database upgrade",
-  ]);
+  await expect
+    .poll(async () => (await historyRows(page)).filter((row) => row.includes("nobody")))
+    .toEqual(["≤ 17.1 s | nobody | frozen", "1 min | nobody | paused by alice: database upgrade"]);
   await page.getByRole("button", { name: /^prod\/reports/ }).click();
-  expect(await page.locator(".candidates").textContent()).toContain("paused by bob: month-end close");
+  await expect
+    .poll(() => page.locator(".candidates").textContent())
+    .toContain("paused by bob: month-end close");
   expect(await page.locator(".actions").textContent()).toBe("");
   await page.getByRole("button", { name: /^prod\/ingest.shards/ }).click();
-  expect(await page.locator(".shares").first().textContent()).toContain("14: worker-2");
+  await expect.poll(() => page.locator(".shares").first().textContent()).toContain("14: worker-2");
   expect(errors).toEqual([]);
 });
 
 it("makes the picture of the README, which is written with REWRITE=1", async () => {
   const { page } = await newPage(browser, {
     timezoneId: "UTC",
-    viewport: { width: 1100, height: 560 },
+    viewport: { width: 1100, height: 690 },
     deviceScaleFactor: 1.5,
   });
   await page.goto(await pageOf("readme", exampleObservations()));
   await page.getByRole("searchbox").fill("prod/");
   await expect.poll(() => page.locator(".election").count()).toBe(4);
   await page.locator(".election").filter({ hasText: "prod/ingest.shards" }).waitFor();
+  await page.getByRole("searchbox").blur();
   await picture(page, "readme");
   const target = fileURLToPath(new URL("../../docs/pictures/ui.png", import.meta.url));
   if (process.env.REWRITE === "1") await copyFile(join(pictures, "readme.png"), target);

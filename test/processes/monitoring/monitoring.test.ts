@@ -23,7 +23,10 @@ if (!hasPromtool)
 it.each(Object.entries(written))(
   "%s is up to date (else: npm run build && node scripts/monitoring.mjs)",
   (name, text) => {
-    expect(readFileSync(`${folder}${name}`, "utf8")).toBe(text);
+    const present = readFileSync(`${folder}${name}`, "utf8");
+    // The layout of JSON belongs to the formatter.
+    if (name.endsWith(".json")) expect(JSON.parse(present)).toEqual(JSON.parse(text));
+    else expect(present).toBe(text);
   },
 );
 

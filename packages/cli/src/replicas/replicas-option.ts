@@ -1,6 +1,4 @@
-import { isIP } from "node:net";
-import type { Problem } from "@tenure/base";
-import { quote } from "@tenure/base";
+import { type Problem, quote } from "@tenure/base";
 import { Option } from "commander";
 
 /** The status servers of replicas that cannot be found through their pods. */
@@ -22,7 +20,7 @@ export function parseReplica(text: string): ReplicaAddress | undefined {
   const [, election, address = ""] = /^(?:([^=/\s]+\/[^=/\s]+)=)?(\S+)$/.exec(text) ?? [];
   if (!URL.canParse(address)) return undefined;
   const { protocol, host, hostname } = new URL(address);
-  if (protocol !== "http:" || (hostname === "" && isIP(hostname) === 0)) return undefined;
+  if (protocol !== "http:" || hostname === "") return undefined;
   return { url: `http://${host}`, ...(election !== undefined && { election }) };
 }
 

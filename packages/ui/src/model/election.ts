@@ -69,6 +69,8 @@ export interface Work {
   /** Undefined while it works. */
   toMs?: number;
   readonly isWitnessed: boolean;
+  /** The replica says that it stops, but it does not hold the lock: its work may have been stopped by others. */
+  readonly isUnsure?: true;
 }
 
 export interface Replica {
@@ -86,7 +88,7 @@ export interface Replica {
   state?: string;
 }
 
-export interface ShareMove {
+interface ShareMove {
   readonly atMs: number;
   readonly share: number;
   readonly from: string;

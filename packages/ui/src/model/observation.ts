@@ -38,15 +38,15 @@ export interface LockSeen extends Seen {
 }
 
 /** The holder renewed its lease, and nothing else changed. */
-export interface LeaseRenewed extends Seen {
+interface LeaseRenewed extends Seen {
   readonly kind: "renewed";
 }
 
-export interface LockDeleted extends Seen {
+interface LockDeleted extends Seen {
   readonly kind: "deleted";
 }
 
-export interface LockUnreadable extends Seen {
+interface LockUnreadable extends Seen {
   readonly kind: "unreadable";
   readonly problem: string;
 }
@@ -66,13 +66,13 @@ export interface ReplicaReported extends Seen {
 }
 
 /** The connection to a replica ended: the replica exited, or the network failed. */
-export interface ReplicaLost extends Seen {
+interface ReplicaLost extends Seen {
   readonly kind: "lost";
   readonly id: string;
 }
 
 /** A witness saw this replica work from one moment to another. Its clock is that of the other lines. */
-export interface WorkWitnessed extends Seen {
+interface WorkWitnessed extends Seen {
   readonly kind: "work";
   readonly id: string;
   readonly token?: string;
@@ -81,7 +81,7 @@ export interface WorkWitnessed extends Seen {
 }
 
 /** Which replicas take part, by another source than the lock: the pods of a workload. */
-export interface CandidatesListed extends Seen {
+interface CandidatesListed extends Seen {
   readonly kind: "candidates";
   readonly candidates: readonly { readonly id: string; readonly state: string }[];
 }
@@ -94,7 +94,7 @@ export interface SharesSeen extends Seen {
 }
 
 /** Something that explains what follows: a fault that a test injected. */
-export interface Noted extends Seen {
+interface Noted extends Seen {
   readonly kind: "note";
   readonly text: string;
 }

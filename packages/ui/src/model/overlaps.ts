@@ -1,7 +1,7 @@
 /** Whether two replicas worked at the same time, and how that is known. Pure. */
 import type { ElectionLine, Work } from "./election.ts";
 
-export interface Overlap {
+interface Overlap {
   readonly first: string;
   readonly second: string;
   readonly fromMs: number;
@@ -21,6 +21,8 @@ export interface OverlapSummary {
  * order of the events.
  */
 const reportDelayMs = 100;
+/** A replica that was frozen needs a moment to find out what became of its work. */
+const wakeUpMs = 1_000;
 
 export function overlapsIn(line: ElectionLine, nowMs: number): OverlapSummary {
   const witnessed = line.work.filter(({ isWitnessed }) => isWitnessed);
@@ -65,15 +67,17 @@ function overlapping(work: readonly Work[], nowMs: number): Overlap[] {
     if (longest) {
       const toMs = longest.toMs ?? nowMs;
       const isExact = longest.isWitnessed && next.isWitnessed;
+      const endMs = Math.min(toMs, next.toMs ?? nowMs);
+      const doubtMs = longest.isUnsure || next.isUnsure ? wakeUpMs : reportDelayMs;
       const isOverlap = isExact
         ? toMs >= next.fromMs
-        : longest.id !== next.id && toMs - next.fromMs > reportDelayMs;
+        : longest.id !== next.id && endMs - next.fromMs > doubtMs;
       if (isOverlap)
         found.push({
           first: longest.id,
           second: next.id,
           fromMs: next.fromMs,
-          toMs: Math.min(toMs, next.toMs ?? nowMs),
+          toMs: endMs,
         });
     }
     if (!longest || (next.toMs ?? nowMs) > (longest.toMs ?? nowMs)) longest = next;

@@ -61,6 +61,14 @@ describe("terms and gaps", () => {
     expect(gapsOf(seen)).toEqual(["≤ 15.2 s, lease expired"]);
   });
 
+  it("a takeover just before the expiry that this observer computed is one after an expiry", () => {
+    const early = lineAfter(lock(0, "a", 0), renewed(3_000), lock(17_900, "b", 1));
+    expect(early.line.terms[0]?.ending).toBe("expired");
+    expect(gapsOf(early)).toEqual(["≤ 14.9 s, lease expired"]);
+    const tooEarly = lineAfter(lock(0, "a", 0), renewed(3_000), lock(10_000, "b", 1));
+    expect(tooEarly.line.terms[0]?.ending).toBe("replaced");
+  });
+
   it.each<[string, Distributed<Observation>[], string]>([
     ["the connection ends", [{ kind: "lost", atMs: 4_000, id: "a" }], "14.2 s, crash"],
     ["the replica says nothing", [], "≤ 15.2 s, frozen"],
@@ -171,12 +179,12 @@ describe("overlaps", () => {
       lock(15_100, "b", 1),
       report(15_110, "b", "leader"),
       report(15_500, "a", "pre-follower"),
-      report(16_000, "a", "follower"),
-      report(17_000, "b", "follower"),
+      report(17_000, "a", "follower"),
+      report(18_000, "b", "follower"),
     );
     expect(sentence(seen)).toBe("1 overlap in 2 terms, by the work that replicas reported");
-    expect(overlapsIn(seen.line, 17_000).overlaps).toEqual([
-      { first: "b", second: "a", fromMs: 15_500, toMs: 16_000 },
+    expect(overlapsIn(seen.line, 18_000).overlaps).toEqual([
+      { first: "b", second: "a", fromMs: 15_500, toMs: 17_000 },
     ]);
   });
 
@@ -186,7 +194,8 @@ describe("overlaps", () => {
       report(10, "a", "leader"),
       lock(15_100, "b", 1),
       report(15_110, "b", "leader"),
-      report(20_000, "a", "follower"),
+      report(20_000, "a", "pre-follower"),
+      report(20_400, "a", "follower"),
     );
     expect(sentence(seen)).toBe("0 overlaps in 2 terms, by the work that replicas reported");
   });

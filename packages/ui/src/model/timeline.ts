@@ -171,7 +171,7 @@ function lockSeen(line: ElectionLine, seen: LockSeen): void {
     line.gaps.push({ fromMs, reason: "expired", after: holder, isUpperBound: true });
     return;
   }
-  if (before) endTerm(line, atMs, before.holder === holder ? "restarted" : "replaced");
+  if (before) endTerm(line, atMs, endingBy(before, holder, atMs));
   const gap = presentGap(line);
   if (gap) gap.toMs = atMs;
   const fromMs = isFirst ? atMs - (seen.heldForMs ?? 0) : atMs;
@@ -189,6 +189,14 @@ function lockSeen(line: ElectionLine, seen: LockSeen): void {
     ...(token !== undefined && { token }),
   });
   if (line.terms.length > mostTerms) forget(line);
+}
+
+/** The next holder may have seen the last renewal a little earlier than this observer did. */
+const observationDelay = 0.1;
+
+function endingBy(before: Term, holder: string, atMs: number): Ending {
+  if (before.holder === holder) return "restarted";
+  return atMs >= before.expiresMs - before.leaseMs * observationDelay ? "expired" : "replaced";
 }
 
 function vacancy(orders: LockSeen["orders"]): "paused" | "vacant" {
@@ -229,7 +237,7 @@ function reported(line: ElectionLine, seen: ReplicaReported): void {
   delete replica.deadlineMs;
   Object.assign(replica, { phase, healthy, message, reportedMs: atMs });
   if (deadlineInMs !== undefined) replica.deadlineMs = atMs + deadlineInMs;
-  reportWork(line, { id, works, atMs, token });
+  reportWork(line, { id, works, atMs, token, phase });
   const term = presentTerm(line);
   if (token !== undefined && term?.holder === id) nameTerm(term, token);
 }

@@ -13,6 +13,7 @@ export interface ServerFacts {
 }
 
 const firstLengthMs = 5 * 60_000;
+const leastFirstMs = 60_000;
 /** In the live view, the picture moves by at least this much before it is drawn again. */
 const leastMovePx = 0.5;
 
@@ -49,10 +50,16 @@ export class App {
     this.#ordered = -1;
     if (!this.isReady) {
       if (this.facts.isRecording) this.fit();
-      else this.range = follow({ fromMs: 0, toMs: firstLengthMs }, this.nowMs());
+      else this.range = follow({ fromMs: 0, toMs: this.#firstLengthMs() }, this.nowMs());
     }
     this.isReady = true;
     this.invalidate();
+  }
+
+  /** An observation that has just begun is not shown as a small part of five minutes. */
+  #firstLengthMs(): number {
+    const seenMs = this.nowMs() - (this.timeline.startMs || this.nowMs());
+    return Math.min(Math.max(seenMs * 1.3, leastFirstMs), firstLengthMs);
   }
 
   /** The time by the clock of the observations. */

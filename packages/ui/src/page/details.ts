@@ -191,6 +191,6 @@ export class Details {
 }
 
 /** Terms and gaps, newest first. */
-export function historyOf({ terms, gaps }: ElectionLine): readonly (Term | Gap)[] {
+function historyOf({ terms, gaps }: ElectionLine): readonly (Term | Gap)[] {
   return [...terms, ...gaps].sort((a, b) => b.fromMs - a.fromMs);
 }

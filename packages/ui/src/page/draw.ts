@@ -183,9 +183,12 @@ function drawTerm(scene: Scene, term: Term, x: number, end: number, yPx: number)
   context.fillStyle = colourOf(scene, term);
   // After the last renewal of a lost term nobody knows whether it still worked.
   const sure = term.ending === "expired" ? Math.max(x + leastPx, xOf(scene, term.lastSignMs)) : end;
-  context.beginPath();
-  context.roundRect(x, yPx, sure - x, barPx, Math.min(4, (sure - x) / 2));
-  context.fill();
+  if (sure - x < 6) context.fillRect(x, yPx, sure - x, barPx);
+  else {
+    context.beginPath();
+    context.roundRect(x, yPx, sure - x, barPx, 4);
+    context.fill();
+  }
   if (sure < end - 1) {
     context.fillStyle = stripes.lost;
     context.fillRect(sure, yPx + 1, end - sure, barPx - 2);
@@ -223,12 +226,16 @@ function cross({ context, palette }: Scene, x: number, y: number, onStripes: boo
 function drawWork(scene: Scene, line: ElectionLine, rows: readonly Row[], yPx: number): void {
   const { context, palette, range, nowMs } = scene;
   const places = new Map(rows.map(({ id }, index) => [id, index]));
+  const drawnPx = rows.map(() => Number.NEGATIVE_INFINITY);
   context.fillStyle = palette.text;
   for (const work of line.work) {
     if ((work.toMs ?? nowMs) < range.fromMs || work.fromMs > range.toMs) continue;
     const row = places.get(work.id) ?? rows.length - 1;
     const x = xOf(scene, work.fromMs);
-    context.fillRect(x, yPx + row * rowPx, Math.max(xOf(scene, work.toMs ?? nowMs) - x, 1), 2);
+    const end = Math.max(xOf(scene, work.toMs ?? nowMs), x + 1);
+    if (end <= (drawnPx[row] ?? 0)) continue;
+    drawnPx[row] = Math.ceil(end);
+    context.fillRect(x, yPx + row * rowPx, end - x, 2);
   }
 }
 

@@ -138,14 +138,14 @@ export class ElectionList {
 const letterPx = 8;
 
 /** The names of pods differ at their ends. */
-export function shorten(text: string, most: number): string {
+function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = Math.max(5, Math.floor(most / 2));
   return `${text.slice(0, Math.max(1, most - end - 1))}…${text.slice(-end)}`;
 }
 
 /** "16 shares: a 6, b 10" */
-export function sharesText(owners: readonly string[]): string {
+function sharesText(owners: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const owner of owners) counts.set(owner, (counts.get(owner) ?? 0) + 1);
   const parts = [...counts].map(([owner, count]) =>

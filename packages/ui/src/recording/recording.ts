@@ -10,7 +10,7 @@ import { problemIn } from "./line-rules.ts";
 /** A reader rejects a greater version. New fields and kinds do not change it: a reader ignores what it does not know. */
 const recordingVersion = 1;
 
-export interface RecordingHeader {
+interface RecordingHeader {
   readonly recording: "tenure";
   readonly version: number;
   readonly startedAt: string;

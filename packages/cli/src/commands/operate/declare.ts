@@ -20,7 +20,7 @@ export function declareOperate(program: Command, platform: Platform, end: End): 
 
 const session = () => import("../../cluster/session.ts");
 
-export function addLockOption(command: Command): Command {
+function addLockOption(command: Command): Command {
   return command.addOption(
     new Option(
       "--lock <kind>",
