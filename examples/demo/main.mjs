@@ -4,6 +4,7 @@
 //   npm run demo                   interactive: press a key to inject a fault
 //   npm run demo -- --script       injects all faults and prints a summary; the default without a terminal
 //   npm run demo -- --rate 500 --lease 15
+//   npm run demo -- --record demo.ndjson   records the election, for tenure ui --open
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import { runInteractive } from "./interactive.mjs";
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     script: { type: "boolean", default: false },
     rate: { type: "string", default: "100" },
     lease: { type: "string", default: "3" },
+    record: { type: "string" },
   },
 });
 const rate = Number(values.rate);
@@ -38,7 +40,8 @@ const print = (/** @type {string} */ line) => {
   else console.log(stamped);
 };
 
-const system = new System({ rate, leaseSeconds, log: print });
+const { record } = values;
+const system = new System({ rate, leaseSeconds, log: print, ...(record !== undefined && { record }) });
 const interrupt = new AbortController();
 let exitCode = 0;
 const end = (/** @type {number} */ code) => {

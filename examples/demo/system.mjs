@@ -15,7 +15,7 @@ import { readJournals } from "./journals.mjs";
 import { NetworkLink } from "./network-link.mjs";
 import { running } from "./processes.mjs";
 import { Replica } from "./replica.mjs";
-import { startPage } from "./web-page.mjs";
+import { startPage, startRecording } from "./web-page.mjs";
 
 const leaseName = "orders";
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${leaseName}`;
@@ -27,6 +27,7 @@ const readLeaseEveryMs = 200;
  * @property {number} [total] the most orders to place
  * @property {number} [leaseSeconds]
  * @property {number} [concurrency] of a worker
+ * @property {string} [record] the file for a recording of the election
  * @property {(line: string) => void} [log]
  *
  * @typedef {{ atMs: number, from: string, to: string, token: bigint, gapMs: number, cause: string }} Handover
@@ -51,6 +52,8 @@ export class System {
   #closing;
   /** @type {(() => unknown)[]} */
   #onClose = [];
+  /** Processes beside the replicas. @type {number[]} */
+  #helperPids = [];
 
   /** @param {SystemOptions} [options] */
   constructor({
@@ -58,9 +61,10 @@ export class System {
     total = Number.POSITIVE_INFINITY,
     leaseSeconds = 3,
     concurrency = 4,
+    record = undefined,
     log = () => {},
   } = {}) {
-    this.options = { rate, total, leaseSeconds, concurrency, log };
+    this.options = { rate, total, leaseSeconds, concurrency, record, log };
   }
 
   start() {
@@ -69,7 +73,7 @@ export class System {
   }
 
   async #start() {
-    const { rate, total, log } = this.options;
+    const { rate, total, record, log } = this.options;
     const folder = await mkdtemp(join(tmpdir(), "tenure-demo-"));
     this.folder = folder;
     this.#onClose.push(() => rm(folder, { recursive: true, force: true }));
@@ -94,6 +98,12 @@ export class System {
     for (const replica of this.replicas) replica.start();
     this.page = await startPage(this.kubeconfig, leaseName, this.replicas);
     this.#onClose.push(() => this.page?.close());
+    if (record !== undefined) {
+      const recording = startRecording(this.kubeconfig, leaseName, this.replicas, record);
+      this.#helperPids.push(recording.pid);
+      this.#onClose.push(() => recording.close());
+    }
+    if (this.page) this.#helperPids.push(this.page.pid);
     const timer = setInterval(() => this.#updateLease(), readLeaseEveryMs);
     this.#onClose.push(() => clearInterval(timer));
   }
@@ -202,10 +212,7 @@ export class System {
 
   /** Processes that should have exited but still run. */
   leftovers() {
-    return running([
-      ...this.replicas.flatMap(({ pids }) => [...pids]),
-      ...(this.page ? [this.page.pid] : []),
-    ]);
+    return running([...this.replicas.flatMap(({ pids }) => [...pids]), ...this.#helperPids]);
   }
 
   /** @param {string} name @param {string} apiUrl @param {string} folder */

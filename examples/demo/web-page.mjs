@@ -1,5 +1,5 @@
 // @ts-check
-/** `tenure ui` for the election of the demo. */
+/** `tenure ui` for the election of the demo, and a recording of it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -30,6 +30,34 @@ export async function startPage(kubeconfig, election, replicas) {
   return {
     url,
     pid: child.pid,
+    async close() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
+
+/**
+ * Records the election with `tenure watch --record`.
+ * @param {string} kubeconfig
+ * @param {string} election
+ * @param {readonly { statusUrl: string }[]} replicas
+ * @param {string} file
+ * @returns {{ pid: number, close: () => Promise<void> }}
+ */
+export function startRecording(kubeconfig, election, replicas, file) {
+  const child = spawn(
+    process.execPath,
+    [
+      ...[tenure, "watch", election, "-n", "default", "--kubeconfig", kubeconfig, "--record", file],
+      ...["--replica", ...replicas.map(({ statusUrl }) => statusUrl)],
+    ],
+    { detached: true, stdio: ["ignore", "ignore", "inherit"] },
+  );
+  const exited = once(child, "exit");
+  return {
+    pid: child.pid ?? 0,
     async close() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
