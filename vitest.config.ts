@@ -3,6 +3,13 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
+/** Their tests replace modules, or parts of the process. */
+const isolated = ["base", "election", "stream", "supervisor"].map(
+  (name) => `packages/${name}/src/**/*.test.ts`,
+);
+// Slower suites have a configuration of their own.
+const excluded = ["**/node_modules/**", "test/kube/**", "test/processes/**", "test/stores/**", "test/ui/**"];
+
 export default defineConfig({
   resolve: {
     // Tests run on the sources, so that a test never passes on a stale build.
@@ -12,13 +19,23 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],
     // Most tests wait more than they work; by default one core is left idle.
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Deadlines, not a pace: a test waits for what it expects, and a busy machine may take its time.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
-    // Slower suites have a configuration of their own.
-    exclude: ["**/node_modules/**", "test/kube/**", "test/processes/**", "test/stores/**", "test/ui/**"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          // A process and fresh modules for every file would cost more than the tests themselves.
+          name: "shared",
+          isolate: false,
+          include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts", "examples/**/*.test.ts"],
+          exclude: [...excluded, ...isolated],
+        },
+      },
+      { extends: true, test: { name: "isolated", include: isolated } },
+    ],
   },
 });

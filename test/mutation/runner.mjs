@@ -2,7 +2,7 @@
  * Runs inside of a vitest worker, in place of vitest's own order of events: it repeats test files, each time with fresh modules
  * and another active mutant. This costs milliseconds, where a new worker for each mutant would cost most of a second.
  */
-import { appendFileSync, closeSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startTests } from "@vitest/runner";
 import { getNames, getTests } from "@vitest/runner/utils";
@@ -112,6 +112,7 @@ export default class MutationRunner extends TestRunner {
       report({ id, status: "started" });
       const startedAt = performance.now();
       const killedBy = await this.killerOf(id, tests, plan);
+      endLeftovers();
       report({
         id,
         status: killedBy ? (killedBy.error === tooLong ? "timed out" : "killed") : "survived",
@@ -159,6 +160,32 @@ function resetModules(modules) {
     node.evaluated = false;
     node.importers.clear();
   });
+}
+
+/**
+ * Kills the processes that tests of the mutant started and did not end. Some loop, and would slow down the tests of the next
+ * mutants until these miss their time limits. The group holds only this process, vitest, and what the tests started.
+ */
+function endLeftovers() {
+  const ownGroup = groupOf("self");
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    if ([process.pid, process.ppid].includes(Number(pid)) || groupOf(pid) !== ownGroup) continue;
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
+  }
+}
+
+/** The process group; undefined if the process has exited. */
+function groupOf(pid) {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return line.slice(line.lastIndexOf(")") + 2).split(" ")[2];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether this process is the first that wants the item. */

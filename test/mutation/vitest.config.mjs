@@ -21,11 +21,12 @@ const switches = {
 };
 
 export default {
-  ...base,
   root,
+  resolve: base.resolve,
   plugins: [switches],
   test: {
-    ...base.test,
+    expect: base.test.expect,
+    testTimeout: base.test.testTimeout,
     runner: new URL("runner.mjs", import.meta.url).pathname,
     include: [plan.testFiles[0]],
     passWithNoTests: true,

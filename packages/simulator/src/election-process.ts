@@ -1,5 +1,7 @@
 /** A process that runs what ships: an Election with a real lock and the real client, over a simulated network. */
+
 import { first } from "@tenure/base";
+import type { LeaderRecord } from "@tenure/core";
 import { Election, type ElectionMetrics, type ElectionOptions, type Lock, type Term } from "@tenure/election";
 import { ElectionThread } from "./election-thread.ts";
 import {
@@ -106,6 +108,10 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
 
   knows(uid: string): boolean {
     return this.#witness.knows(uid);
+  }
+
+  knewWhenSending(record: LeaderRecord, uid: string): boolean {
+    return this.#witness.knewWhenSending(record, uid);
   }
 
   start(): void {

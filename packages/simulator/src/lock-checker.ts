@@ -1,5 +1,5 @@
 /** Checks every write to one lock object, and what becomes of its holder when it vanishes. See checker.ts. */
-import { isRelease } from "@tenure/core";
+import { isRelease, type LeaderRecord } from "@tenure/core";
 import { ownLabel } from "./http/objects.ts";
 import type { StoredLock } from "./server.ts";
 import type { Check, CheckedCandidate } from "./violation.ts";
@@ -82,7 +82,7 @@ export class LockChecker {
         before.record.holderIdentity !== "" &&
         !this.#isRolledBack(before, writer);
       if (!isRenewal) {
-        this.#checkAcquisition(before, writer);
+        this.#checkAcquisition(before, writer, record);
         if (before) this.#checkOrders(before, writer);
       }
     }
@@ -132,12 +132,14 @@ export class LockChecker {
       this.#checker.excuseUntil(after.committedMs + this.#checker.longestLeaseMs);
   }
 
-  #checkAcquisition(before: StoredLock | undefined, writer: string): void {
+  #checkAcquisition(before: StoredLock | undefined, writer: string, record: LeaderRecord): void {
     const now = this.#checker.now();
-    const isTenure = this.#checker.candidate(writer)?.kind === "tenure";
+    const candidate = this.#checker.candidate(writer);
+    const isTenure = candidate?.kind === "tenure";
     const vanished = this.#vanished;
     let freeAtMs: number;
     let shouldHaveKnown = !this.#wasVersionReused;
+    let wasUnderWay = false;
     const isOwn = before?.writer === writer && !this.#isRolledBack(before, writer);
     // A record that a process wrote since then counts instead of the one that vanished.
     const isReplaced =
@@ -150,11 +152,15 @@ export class LockChecker {
         ? (vanished.knownTo.get(writer) ?? 0)
         : Number.POSITIVE_INFINITY;
       shouldHaveKnown &&= assumedLeaseMs >= this.#leaseOf(vanished.lock);
+      wasUnderWay = !before && candidate?.knewWhenSending?.(record, vanished.lock.uid) === false;
     } else if (before && before.record.holderIdentity !== "") freeAtMs = this.#expiryOf(before);
     else freeAtMs = before?.committedMs ?? Number.NEGATIVE_INFINITY;
     if (before && isOwn) freeAtMs = before.committedMs;
 
     if (now < freeAtMs) {
+      // The request to create the lock was sent before its candidate saw the holder, and cannot be called back. The candidate
+      // must not work after that, which the check for overlaps proves.
+      if (isTenure && shouldHaveKnown && wasUnderWay) return;
       if (isTenure && shouldHaveKnown) {
         this.#checker.violation(
           "early-acquisition",

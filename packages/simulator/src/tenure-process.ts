@@ -1,5 +1,5 @@
 /** A tenure candidate. Its work stops some time after it is told to, and is killed at the hard deadline. */
-import { type Config, isBefore } from "@tenure/core";
+import { type Config, isBefore, type LeaderRecord } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { Candidate, formatTransfer, type Notice, orderAnnotations } from "@tenure/election/internal";
 import {
@@ -58,6 +58,10 @@ export class TenureProcess extends TenureCandidate implements CandidateProcess {
   knows(uid: string): boolean {
     const { lock } = this.#candidate.state;
     return lock.kind === "present" && lock.view.uid === uid;
+  }
+
+  knewWhenSending(record: LeaderRecord, uid: string): boolean {
+    return this.#witness.knewWhenSending(record, uid);
   }
 
   get highestRevision(): bigint {

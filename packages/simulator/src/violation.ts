@@ -1,4 +1,5 @@
 /** What the checks report, and about whom. */
+import type { LeaderRecord } from "@tenure/core";
 
 /** Every check, and the guarantee that it is about. `--all-bugs` proves that each can fail. */
 export const checks = {
@@ -31,4 +32,6 @@ export interface CheckedCandidate {
   readonly objects?: readonly number[];
   /** It has a low priority or does not fail over, so a free lock may wait for it. @default false */
   readonly mayHesitate?: boolean;
+  /** Whether it had seen this lock object when it sent this record. @default it had */
+  knewWhenSending?(record: LeaderRecord, uid: string): boolean;
 }

@@ -2,13 +2,15 @@
  * What a candidate was told about its lock. The checker must not blame a candidate for what it cannot know, and what a lock
  * reports to its candidate is all that it can know.
  */
-import type { Answer, LockView } from "@tenure/core";
+import type { Answer, LeaderRecord, LockView } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 
 export class Witness {
   longestLeaseMs = 0;
   #revision = -1n;
   #uids: ReadonlySet<string> = new Set();
+  /** What the candidate knew when it sent each write. */
+  readonly #knownWhenSent = new Map<string, ReadonlySet<string>>();
 
   /** Only by this can a candidate notice that the store went back. */
   get highestRevision(): bigint {
@@ -18,6 +20,11 @@ export class Witness {
   /** Whether the candidate has last been shown this lock object. Only then can it notice its deletion. */
   knows(uid: string): boolean {
     return this.#uids.has(uid);
+  }
+
+  /** Whether the candidate knew this lock object when it sent this record. It cannot call back what it has sent. */
+  knewWhenSending(record: LeaderRecord, uid: string): boolean {
+    return this.#knownWhenSent.get(keyOf(record))?.has(uid) ?? true;
   }
 
   /** The same lock, of which this witness hears everything that the candidate hears. */
@@ -32,7 +39,10 @@ export class Witness {
       description: lock.description,
       prepare: async () => lock.prepare?.(),
       read: (...args) => noting(lock.read(...args)),
-      write: (...args) => noting(lock.write(...args)),
+      write: (record, ...args) => {
+        this.#knownWhenSent.set(keyOf(record), this.#uids);
+        return noting(lock.write(record, ...args));
+      },
       acceptTransfer: (...args) =>
         noting(lock.acceptTransfer?.(...args) ?? Promise.resolve({ kind: "conflict" })),
       watch: (observer, signal) =>
@@ -61,6 +71,11 @@ export class Witness {
     this.#revision = view.revision;
     this.#uids = new Set(uidsOf(view));
   }
+}
+
+/** The times of a record have random digits, so no two writes of a candidate share them. */
+function keyOf({ acquireTime, renewTime }: LeaderRecord): string {
+  return `${acquireTime} ${renewTime}`;
 }
 
 /** The lock object, or the two objects of a migration. */

@@ -28,10 +28,10 @@ describe("read", () => {
     ["only to: its holder", undefined, recordOf("b"), recordOf("b")],
     ["only from, released", released, undefined, released],
     [
-      "both with one holder: the record of to, which is written last",
+      "both with one holder, renewed in one of them",
       recordOf("b", { renewTime: "2" }),
       recordOf("b"),
-      recordOf("b"),
+      { holderIdentity: "b", leaseDurationSeconds: 15 },
     ],
     ["both released", released, released, released],
     ["two holders: unknown", recordOf("b"), recordOf("c"), { holderIdentity: unknown }],
@@ -90,11 +90,15 @@ describe("read", () => {
     expect(record.acquireTime).toBe(`${recordOf("b").acquireTime}/${recordOf("c").acquireTime}`);
   });
 
-  it("another candidate's renewal counts as soon as it is in one object", async () => {
+  it("another candidate's renewal changes the record in each object that it reaches", async () => {
     const { lock, put } = open(recordOf("b"), recordOf("b"));
-    await view(lock);
-    put.from(recordOf("b", { renewTime: "2030-01-01T00:00:03.000001Z" }));
-    expect((await view(lock)).record.renewTime).toBe("2030-01-01T00:00:03.000001Z");
+    const renewed = recordOf("b", { renewTime: "2030-01-01T00:00:03.000001Z" });
+    const records = [(await view(lock)).record];
+    put.from(renewed);
+    records.push((await view(lock)).record);
+    put.to(renewed);
+    records.push((await view(lock)).record);
+    expect(new Set(records.map(({ renewTime }) => renewTime)).size).toBe(3);
   });
 
   it("has a new version after each change of either object, and a revision that never falls", async () => {

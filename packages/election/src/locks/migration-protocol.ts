@@ -127,7 +127,7 @@ function combinedAnswer(state: ProtocolState, { from, to }: Views): Answer {
   const isOwn = (identity: string) => state.identities.includes(identity);
   const record =
     from && to
-      ? combineRecords({ from: from.record, to: to.record, newest: newest === from ? "from" : "to" }, isOwn)
+      ? combineRecords({ from: from.record, to: to.record }, isOwn)
       : onlyRecord(newest.record, isOwn);
   // An operator may have written an order to only one of the two.
   const orders = (from?.orders || to?.orders) && { ...from?.orders, ...to?.orders };

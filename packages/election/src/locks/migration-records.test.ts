@@ -12,61 +12,38 @@ const foreign = recordOf("b");
 const foreignRenewed = { ...foreign, renewTime: "2030-01-01T00:00:03.000001Z" };
 
 describe("the record of both objects", () => {
-  it.each<[string, LeaderRecord, LeaderRecord, "from" | "to", Partial<LeaderRecord>]>([
-    ["the same record in both is that record", mine, mine, "to", mine],
-    ["our renewal that reached only from has renewed nothing", renewed, mine, "from", mine],
+  it.each<[string, LeaderRecord, LeaderRecord, Partial<LeaderRecord>]>([
+    ["the same record in both is that record", mine, mine, mine],
+    ["our renewal that reached only from has renewed nothing", renewed, mine, mine],
     [
       "our acquisition that reached only from is nobody's record",
       mine,
       released,
-      "from",
       { holderIdentity: unknown },
     ],
-    [
-      "our acquisition over our own older term is nobody's",
-      ofOtherTerm,
-      mine,
-      "from",
-      { holderIdentity: unknown },
-    ],
-    [
-      "our acquisition over somebody else's record is nobody's",
-      mine,
-      foreign,
-      "from",
-      { holderIdentity: unknown },
-    ],
-    [
-      "our release that reached only to is nobody's record",
-      mine,
-      released,
-      "to",
-      { holderIdentity: unknown },
-    ],
-    [
-      "a renewal of another candidate counts from its first half",
-      foreignRenewed,
-      foreign,
-      "from",
-      foreignRenewed,
-    ],
-    [
-      "the times of client-go have another precision in each object",
-      foreign,
-      foreignRenewed,
-      "to",
-      foreignRenewed,
-    ],
-    ["two releases are a release", released, { ...released, renewTime: "u" }, "to", { holderIdentity: "" }],
+    ["our acquisition over our own older term is nobody's", ofOtherTerm, mine, { holderIdentity: unknown }],
+    ["our acquisition over somebody else's record is nobody's", mine, foreign, { holderIdentity: unknown }],
+    ["our release that reached only to is nobody's record", mine, released, { holderIdentity: unknown }],
+    ["two releases are a release", released, { ...released, renewTime: "u" }, { holderIdentity: "" }],
     [
       "an object without a record is free, and its missing duration does not shorten the wait",
       { ...released, leaseDurationSeconds: undefined },
       recordOf("b", { leaseDurationSeconds: 60 }),
-      "to",
       { holderIdentity: unknown, leaseDurationSeconds: 60 },
     ],
-  ])("%s", (_what, from, to, newest, expected) => {
-    expect(combineRecords({ from, to, newest }, isOwn)).toMatchObject(expected);
+  ])("%s", (_what, from, to, expected) => {
+    expect(combineRecords({ from, to }, isOwn)).toMatchObject(expected);
+  });
+
+  it("changes with each half of a renewal of another candidate, so the wait for an object counts from when it was seen", () => {
+    const views = [
+      [foreign, foreign],
+      [foreignRenewed, foreign],
+      [foreignRenewed, foreignRenewed],
+    ] as const;
+    const records = views.map(([from, to]) => combineRecords({ from, to }, isOwn));
+    expect(records.map(({ holderIdentity }) => holderIdentity)).toEqual(["b", "b", "b"]);
+    expect(new Set(records.map(({ renewTime }) => renewTime)).size).toBe(3);
   });
 
   it("is free only if both objects are", () => {
@@ -78,7 +55,7 @@ describe("the record of both objects", () => {
     ];
     for (const from of [...free, emptied, foreign]) {
       for (const to of [...free, emptied, foreign]) {
-        const record = combineRecords({ from, to, newest: "to" }, isOwn);
+        const record = combineRecords({ from, to }, isOwn);
         expect(isRelease(record)).toBe(free.includes(from) && free.includes(to));
       }
     }
@@ -90,7 +67,7 @@ describe("the record of both objects", () => {
       [ofOtherTerm, mine],
       [mine, { ...mine, leaseTransitions: 4 }],
     ] as const) {
-      const { renewTime, acquireTime } = combineRecords({ from, to, newest: "from" }, isOwn);
+      const { renewTime, acquireTime } = combineRecords({ from, to }, isOwn);
       expect(renewTime).toBe(`${from.renewTime}/${to.renewTime}`);
       expect(acquireTime).toBe(`${from.acquireTime}/${to.acquireTime}`);
     }

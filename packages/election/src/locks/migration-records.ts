@@ -24,19 +24,17 @@ const noRecord: LeaderRecord = {
 export interface Records {
   readonly from: LeaderRecord;
   readonly to: LeaderRecord;
-  /** Which of the two objects changed last. */
-  readonly newest: "from" | "to";
 }
 
 /** The record if both objects exist. @param isOwn whether the candidate has written records with this identity */
-export function combineRecords(records: Records, isOwn: (identity: string) => boolean): LeaderRecord {
-  const { from, to, newest } = records;
+export function combineRecords({ from, to }: Records, isOwn: (identity: string) => boolean): LeaderRecord {
   if (sameRecord(from, to)) return to;
   const { holderIdentity } = to;
   if (holderIdentity !== from.holderIdentity) return joinRecords(unknownHolder, from, to);
   if (holderIdentity === "") return joinRecords("", from, to);
-  // A candidate on client-go writes its times with a different precision into the two objects, so they may always differ.
-  if (!isOwn(holderIdentity)) return records[newest];
+  // A renewal has reached only one of the objects. Or the candidate is on client-go, which writes its times with a different
+  // precision into the two objects, so that they always differ.
+  if (!isOwn(holderIdentity)) return joinRecords(holderIdentity, from, to);
   // A renewal that reached only `from` has renewed nothing yet. Records of different terms are a half-written acquisition, or
   // one of them belongs to another process with the same identity.
   return isSameTerm(from, to) ? to : joinRecords(unknownHolder, from, to);

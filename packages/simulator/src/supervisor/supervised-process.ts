@@ -2,7 +2,7 @@
  * A replica of `tenure run`: a tenure candidate, the machine of the supervisor, and models of its child and its watchdog. The
  * child works from its start to its death. If the supervisor is frozen or killed, the child and the watchdog run on.
  */
-import { type Config, isBefore } from "@tenure/core";
+import { type Config, isBefore, type LeaderRecord } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { Candidate, formatTransfer, type Notice, orderAnnotations } from "@tenure/election/internal";
 import { type Effect, MachineLoop } from "@tenure/supervisor/internal";
@@ -99,6 +99,10 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
 
   knows(uid: string): boolean {
     return this.#witness.knows(uid);
+  }
+
+  knewWhenSending(record: LeaderRecord, uid: string): boolean {
+    return this.#witness.knewWhenSending(record, uid);
   }
 
   start(): void {

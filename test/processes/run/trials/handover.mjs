@@ -4,8 +4,10 @@
  * to stop: of `tenure run`, of `tenure run --warm`, and of a program with client-go that starts and stops a child.
  */
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { marked, markVariable } from "../survivors.mjs";
 import { trees } from "./tree.mjs";
 import { end, someTime, wait } from "./world.mjs";
 
@@ -78,11 +80,17 @@ export async function clientGo(world, index, program) {
 /** @param {World} world @param {string} program @param {string} name @param {string} id */
 async function startCandidate(world, program, name, id) {
   const tree = await world.newTree();
-  const flags = { kubeconfig: world.kubeconfig, name, id, command: trees.polite.at(-1) };
+  const flags = { kubeconfig: world.kubeconfig, name, id, command: 'exec bash -c "$TRIAL_CHILD"' };
   const words = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+  const mark = randomUUID();
   const candidate = spawn(program, words, {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { PATH: process.env.PATH, TRIAL_PIPE: tree.path },
+    env: {
+      PATH: process.env.PATH,
+      TRIAL_PIPE: tree.path,
+      TRIAL_CHILD: trees.polite.at(-1),
+      [markVariable]: mark,
+    },
   });
   const exited = once(candidate, "exit");
   const lines = createInterface({ input: candidate.stdout });
@@ -92,6 +100,8 @@ async function startCandidate(world, program, name, id) {
   const stop = async () => {
     candidate.kill("SIGTERM");
     await exited;
+    // It stops only the child itself. What the child started would run for as long as the machine does.
+    for (const pid of marked(mark)) process.kill(pid, "SIGKILL");
     tree.close();
   };
   return { process: candidate, tree, knowsLeader, stop };
