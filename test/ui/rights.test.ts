@@ -106,6 +106,10 @@ it("an identity and annotations with markup stay text, and a button is there for
 it("the address works once; a second page gets nothing", async () => {
   const ui = await uiAs(cluster.kubeconfig);
   const first = await openUi(browser, ui);
+  const paintMs = await first.page.evaluate(
+    () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
+  );
+  console.log(`first paint after ${Math.round(paintMs)} ms`);
   await first.page.reload();
   await first.page.locator(".connection.up").waitFor();
   const { page } = await newPage(browser);
