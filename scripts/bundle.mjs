@@ -40,6 +40,7 @@ for (const [name, entries] of Object.entries(packages)) {
   }
   await bundle.close();
 }
+await bundlePage();
 // The code of the thread contains it.
 await copyFile(`${root}node_modules/js-yaml/LICENSE`, `${root}packages/election/bundle/LICENSE.js-yaml`);
 
@@ -80,6 +81,14 @@ function builtModules() {
       `${root}packages/${name}/dist/${file}`,
     ]),
   );
+}
+
+/** The script of the page of `tenure ui`, in one file for the browser. */
+async function bundlePage() {
+  const folder = `${root}packages/ui/`;
+  const bundle = await rolldown({ input: { page: `${folder}dist/page/main.js` }, platform: "browser" });
+  await bundle.write({ dir: `${folder}bundle`, format: "esm", minify: true, cleanDir: true });
+  await bundle.close();
 }
 
 /** The declarations once more, in a folder where TypeScript takes them as those of CommonJS modules. */

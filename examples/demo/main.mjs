@@ -5,6 +5,7 @@
 //   npm run demo -- --script       injects all faults and prints a summary; the default without a terminal
 //   npm run demo -- --cluster      the same as a Deployment in the sandbox, with kubectl beside it
 //   npm run demo -- --rate 500 --lease 15
+//   npm run demo -- --record demo.ndjson   records the election, for tenure ui --open
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import { runCluster } from "./cluster.mjs";
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     cluster: { type: "boolean", default: false },
     rate: { type: "string", default: "100" },
     lease: { type: "string", default: "3" },
+    record: { type: "string" },
   },
 });
 const rate = Number(values.rate);
@@ -54,7 +56,8 @@ if (values.cluster) {
   process.exit(isDone ? 0 : 1);
 }
 
-const system = new System({ rate, leaseSeconds, log: print });
+const { record } = values;
+const system = new System({ rate, leaseSeconds, log: print, ...(record !== undefined && { record }) });
 const interrupt = new AbortController();
 let exitCode = 0;
 const end = (/** @type {number} */ code) => {
@@ -75,6 +78,7 @@ process.on("uncaughtException", (error) => {
 
 try {
   await system.start();
+  if (system.page) print(`see the terms at ${system.page.url}`);
   if (isInteractive) await runInteractive(system, startedMs, { signal: interrupt.signal, notes });
   else await runScript(system, print);
   if (!interrupt.signal.aborted) await system.settle();

@@ -34,14 +34,16 @@ export class Replica {
    * @param {string} name
    * @param {object} parts
    * @param {import("./network-link.mjs").NetworkLink[]} parts.links
+   * @param {string} parts.statusUrl where it reports its state
    * @param {string[]} parts.runFlags
    * @param {string[]} parts.workerFlags
    * @param {string} parts.folder for its temporary files: a killed process does not clean up
    * @param {(line: string) => void} parts.log
    */
-  constructor(name, { links, runFlags, workerFlags, folder, log }) {
+  constructor(name, { links, statusUrl, runFlags, workerFlags, folder, log }) {
     this.name = name;
     this.links = links;
+    this.statusUrl = statusUrl;
     this.log = log;
     this.folder = folder;
     this.arguments = [

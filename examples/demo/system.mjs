@@ -10,10 +10,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { startSandbox } from "@tenure/sandbox";
 import { startService } from "../stream-worker/service.mjs";
+import { freePorts } from "./free-ports.mjs";
 import { readJournals } from "./journals.mjs";
 import { NetworkLink } from "./network-link.mjs";
 import { running } from "./processes.mjs";
 import { Replica } from "./replica.mjs";
+import { startPage, startRecording } from "./web-page.mjs";
 
 const leaseName = "orders";
 const leasePath = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${leaseName}`;
@@ -25,6 +27,7 @@ const readLeaseEveryMs = 200;
  * @property {number} [total] the most orders to place
  * @property {number} [leaseSeconds]
  * @property {number} [concurrency] of a worker
+ * @property {string} [record] the file for a recording of the election
  * @property {(line: string) => void} [log]
  *
  * @typedef {{ atMs: number, from: string, to: string, token: bigint, gapMs: number, cause: string }} Handover
@@ -49,6 +52,8 @@ export class System {
   #closing;
   /** @type {(() => unknown)[]} */
   #onClose = [];
+  /** Processes beside the replicas. @type {number[]} */
+  #helperPids = [];
 
   /** @param {SystemOptions} [options] */
   constructor({
@@ -56,9 +61,10 @@ export class System {
     total = Number.POSITIVE_INFINITY,
     leaseSeconds = 3,
     concurrency = 4,
+    record = undefined,
     log = () => {},
   } = {}) {
-    this.options = { rate, total, leaseSeconds, concurrency, log };
+    this.options = { rate, total, leaseSeconds, concurrency, record, log };
   }
 
   start() {
@@ -67,7 +73,7 @@ export class System {
   }
 
   async #start() {
-    const { rate, total, log } = this.options;
+    const { rate, total, record, log } = this.options;
     const folder = await mkdtemp(join(tmpdir(), "tenure-demo-"));
     this.folder = folder;
     this.#onClose.push(() => rm(folder, { recursive: true, force: true }));
@@ -90,6 +96,14 @@ export class System {
     }
     if (this.isEnding) return;
     for (const replica of this.replicas) replica.start();
+    this.page = await startPage(this.kubeconfig, leaseName, this.replicas);
+    this.#onClose.push(() => this.page?.close());
+    if (record !== undefined) {
+      const recording = startRecording(this.kubeconfig, leaseName, this.replicas, record);
+      this.#helperPids.push(recording.pid);
+      this.#onClose.push(() => recording.close());
+    }
+    if (this.page) this.#helperPids.push(this.page.pid);
     const timer = setInterval(() => this.#updateLease(), readLeaseEveryMs);
     this.#onClose.push(() => clearInterval(timer));
   }
@@ -198,7 +212,7 @@ export class System {
 
   /** Processes that should have exited but still run. */
   leftovers() {
-    return running(this.replicas.flatMap(({ pids }) => [...pids]));
+    return running([...this.replicas.flatMap(({ pids }) => [...pids]), ...this.#helperPids]);
   }
 
   /** @param {string} name @param {string} apiUrl @param {string} folder */
@@ -206,6 +220,7 @@ export class System {
     const { leaseSeconds, concurrency, log } = this.options;
     const links = [new NetworkLink(Number(new URL(apiUrl).port)), new NetworkLink(this.service?.port ?? 0)];
     const [apiPort, servicePort] = await Promise.all(links.map((link) => link.listen()));
+    const [statusPort] = await freePorts(1);
     const own = join(folder, `kubeconfig-${name}`);
     const config = await readFile(/** @type {string} */ (this.kubeconfig), "utf8");
     const url = new URL(apiUrl);
@@ -213,12 +228,14 @@ export class System {
     await writeFile(own, config.replaceAll(apiUrl, url.href.replace(/\/$/, "")), { mode: 0o600 });
     return new Replica(name, {
       links,
+      statusUrl: `http://127.0.0.1:${statusPort}`,
       folder,
       log,
       runFlags: [
         ...["--kubeconfig", own, "--lease-lock-name", leaseName, "--lease-lock-namespace", "default"],
         ...["--lease-duration", `${leaseSeconds}s`, "--renew-deadline", `${leaseSeconds * 600}ms`],
         ...["--retry-period", `${leaseSeconds * 100}ms`, "--stop-timeout", "10s"],
+        ...["--status", `127.0.0.1:${statusPort}`],
       ],
       workerFlags: [
         ...["--server", `127.0.0.1:${servicePort}`, "--concurrency", String(concurrency)],

@@ -10,11 +10,12 @@ import { readHistory } from "./history/history.mjs";
 import { judge } from "./history/judge.mjs";
 import { readObjectHistory } from "./objects/history.mjs";
 import { judgeObjects } from "./objects/judge.mjs";
+import { ChaosRecording } from "./recording.mjs";
 import { isGood, printObjects, printObserved, printVerdict, summaryOf } from "./report.mjs";
 import { runChaos } from "./run.mjs";
 import { targets } from "./targets.mjs";
 
-const usage = `Usage: npm run chaos -- [--minutes M] [--target NAME,…] [--seed S] [--replicas N] [--history FILE]
+const usage = `Usage: npm run chaos -- [--minutes M] [--target NAME,…] [--seed S] [--replicas N] [--history FILE] [--record FILE]
        npm run chaos -- --judge FILE
 
 Runs N replicas (default 5) on the library and on \`tenure run\`, whose work writes to two registers with its fencing token:
@@ -33,7 +34,7 @@ installed). The seed determines the faults.
 The history is kept in FILE (default: in the folder for temporary files), and judged at the end: overlapping work, tokens out
 of order, stale and lost writes, reads of values that nobody wrote, work after the end of a term. --judge judges a history
 again. On etcd-servers also: lost writes to objects, revisions that go back, changes that a watch missed, and errors that are
-late or do not name the cause. The exit code is 1 on any of these, on an orphan or a leak, and if there is no leader at the end.
+late or do not name the cause. --record also writes a recording to look at with tenure ui --open. The exit code is 1 on any of these, on an orphan or a leak, and if there is no leader at the end.
 `;
 
 const { values } = parseArgs({
@@ -43,6 +44,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     replicas: { type: "string", default: "5" },
     history: { type: "string" },
+    record: { type: "string" },
     judge: { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -87,6 +89,7 @@ const names = values.target.split(",");
 const unknown = names.find((name) => !(name in targets));
 if (unknown !== undefined) fail(`--target must be one of ${Object.keys(targets).join(", ")}: ${unknown}`);
 if (values.history !== undefined && names.length > 1) fail("--history is for one target");
+if (values.record !== undefined && names.length > 1) fail("--record is for one target");
 
 const startedMs = performance.now();
 const log = (/** @type {string} */ text) =>
@@ -98,10 +101,14 @@ for (const targetName of names) {
   const historyPath = resolve(values.history ?? join(tmpdir(), `tenure-chaos-${targetName}-${seed}.ndjson`));
   await rm(historyPath, { force: true });
   log(`seed ${seed}, ${minutes} min on ${targetName}, ${count} replicas, history in ${historyPath}`);
-  const observed = await runChaos({ targetName, minutes, seed, count, historyPath, log });
+  const recording =
+    values.record === undefined ? undefined : new ChaosRecording(resolve(values.record), "chaos");
+  const observed = await runChaos({ targetName, minutes, seed, count, historyPath, recording, log });
   console.log(`target        ${targetName}, seed ${seed}, ${minutes} min, ${count} replicas`);
   printObserved(observed);
-  const { verdict, objects } = await judgeFile(historyPath);
+  const { history, verdict, objects } = await judgeFile(historyPath);
+  await recording?.finish(history);
+  if (recording) console.log(`recording     ${values.record} (look at it with tenure ui --open)`);
   console.log(`history       ${historyPath} (judge it again with --judge)`);
   summaries.push(summaryOf(targetName, verdict, observed, objects));
   if (!isGood(verdict, observed, objects)) exitCode = 1;

@@ -22,6 +22,7 @@ import { targets } from "./targets.mjs";
  * @property {number} seed
  * @property {number} count of replicas
  * @property {string} historyPath
+ * @property {import("./recording.mjs").ChaosRecording | undefined} recording
  * @property {(text: string) => void} log
  */
 
@@ -51,7 +52,7 @@ function seeded(from) {
 }
 
 /** @param {Options} options @returns {Promise<import("./report.mjs").Observed>} */
-export async function runChaos({ targetName, minutes, seed, count, historyPath, log }) {
+export async function runChaos({ targetName, minutes, seed, count, historyPath, recording, log }) {
   const random = seeded(seed);
   const faketime = findFaketime();
   if (!faketime) log(`clocks are not changed: ${howToGetFaketime}`);
@@ -93,6 +94,7 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
     }
     process.off("exit", killAll);
     await load?.close();
+    await recording?.stopWatching();
     register.close();
     history.close();
     await target.stop();
@@ -127,6 +129,7 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
   async function injectFaults() {
     const adminConfig = join(folder, "kubeconfig-admin");
     await writeFile(adminConfig, target.kubeconfig, { mode: 0o600 });
+    recording?.start(target.lockUrl ? undefined : adminConfig);
     const admin = new KubeClient(() => loadConfig({ kubeconfig: adminConfig }));
     const path = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${name}`;
     const deleteLock = target.deleteLock ?? (() => admin.request({ method: "DELETE", path }));
@@ -163,6 +166,7 @@ export async function runChaos({ targetName, minutes, seed, count, historyPath, 
         : /** @type {import("./faults.mjs").Fault} */ (faults[fault])(world, random);
       faultCounts[fault] = (faultCounts[fault] ?? 0) + 1;
       log(`${fault} ${detail}`);
+      recording?.note(`${fault} ${detail}`.trim());
       if (!done) continue;
       const ended = done
         .catch((error) => log(`${fault} failed: ${error.message}`))

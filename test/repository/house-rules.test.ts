@@ -27,6 +27,7 @@ const layers = [
   "stream",
   "sandbox",
   "cluster",
+  "ui",
   "cli",
   "testkit",
   "simulator",
@@ -36,7 +37,7 @@ const layers = [
 const mostLines = 350;
 
 /** Where a test belongs, by its layer. */
-const testLayers = ["conformance", "e2e", "stores", "processes", "chaos", "kube", "mutation", "repository"];
+const testLayers = ["conformance", "e2e", "stores", "processes", "chaos", "kube", "ui", "mutation", "repository"];
 
 const packages = readdirSync(join(root, "packages"));
 

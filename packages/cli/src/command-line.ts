@@ -13,6 +13,7 @@ import { declareProbe } from "./commands/probe/declare.ts";
 import { declareRun } from "./commands/run/declare.ts";
 import { declareSandbox } from "./commands/sandbox/declare.ts";
 import { declareSidecar } from "./commands/sidecar/declare.ts";
+import { declareUi } from "./commands/ui/declare.ts";
 import { CliError } from "./errors.ts";
 import type { Platform } from "./platform.ts";
 
@@ -32,6 +33,7 @@ export function declareProgram(platform: Platform, end: (exitCode: number) => vo
   declareSidecar(program, platform);
   declareElect(program, platform);
   declareOperate(program, platform, end);
+  declareUi(program, platform, end);
   declareDoctor(program, platform, end);
   declareProbe(program, platform, end);
   declareManifests(program, platform);

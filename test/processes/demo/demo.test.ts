@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readRecording, Timeline } from "@tenure/ui";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -78,8 +79,15 @@ describe("npm run demo without a terminal", () => {
   it("steps the leader down, kills it, cuts its network and freezes it; nothing is lost and nothing left running", {
     timeout: withinMs,
   }, async () => {
-    const { text, exited } = start();
+    const recording = `${folder}.ndjson`;
+    const { text, exited } = start("--record", recording);
     expect(await exited).toEqual([0, null]);
+    expect(text()).toMatch(/see the terms at http:\/\/127\.0\.0\.1:\d+\/#token=\S+/);
+    const { observations } = readRecording(await readFile(recording, "utf8"), recording);
+    await rm(recording);
+    const timeline = new Timeline();
+    for (const seen of observations) timeline.observe(seen);
+    expect(timeline.elections.get("default/orders")?.terms.length).toBeGreaterThanOrEqual(5);
     const figure = (name: string) => new RegExp(`^${name} +(.*)$`, "m").exec(text())?.[1];
     expect(figure("handovers")).toMatch(
       /^4: \w → \w \d+ ms \(stepped down\), .*\(killed\), .*\(network cut\), .*\(frozen\)$/,

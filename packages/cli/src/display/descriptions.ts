@@ -40,9 +40,16 @@ export function describeFreshness({ ageMs, expiresInMs, standing }: ElectionStat
 
 const pausedText = "paused: no candidate takes over until the election is resumed";
 
-export function describeOrders({ paused, stepDown, transferTo, transferAccepted }: OrdersInForce): string[] {
+/** " (by alice: upgrade of the database)", or nothing. */
+function describePause({ pausedBy, pauseReason }: OrdersInForce): string {
+  const parts = [...(pausedBy ? [`by ${pausedBy}`] : []), ...(pauseReason ? [pauseReason] : [])];
+  return parts.length === 0 ? "" : ` (${withoutControls(parts.join(": "))})`;
+}
+
+export function describeOrders(orders: OrdersInForce): string[] {
+  const { paused, stepDown, transferTo, transferAccepted } = orders;
   return [
-    ...(paused ? [pausedText] : []),
+    ...(paused ? [`${pausedText}${describePause(orders)}`] : []),
     ...(stepDown ? ["step down: the leader was told to end this term"] : []),
     ...(transferTo === undefined ? [] : [`transfer: ${describeTransfer(transferTo, transferAccepted)}`]),
   ];

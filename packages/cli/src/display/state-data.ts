@@ -39,6 +39,8 @@ export function dataOf(state: ElectionState, more: More = {}): object {
     holderClockOffSeconds: seconds(state.holderClockOffMs),
     orders: {
       paused: orders.paused,
+      ...(orders.pausedBy !== undefined && { pausedBy: orders.pausedBy }),
+      ...(orders.pauseReason !== undefined && { pauseReason: orders.pauseReason }),
       stepDown: orders.stepDown,
       transferTo: orders.transferTo ?? null,
       transferAccepted: orders.transferAccepted ?? false,

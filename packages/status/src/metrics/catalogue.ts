@@ -76,6 +76,12 @@ export const metricsCatalogue = [
     help: "1 while /healthz reports ok, otherwise 0.",
   },
   {
+    name: "tenure_candidate",
+    type: "gauge",
+    labels: [],
+    help: "1 while this replica takes part in the election, 0 while it shuts down. The sum over all replicas is the number of candidates.",
+  },
+  {
     name: "tenure_phase",
     type: "gauge",
     labels: ["phase"],

@@ -111,6 +111,15 @@ it("reports the health of the election", async () => {
   expect(metricValue(await metrics.render(), "tenure_healthy")).toBe(0);
 });
 
+it("counts this replica as a candidate until it shuts down", async () => {
+  let phase = "follower";
+  const metrics = await PrometheusMetrics.create({ name: "web" });
+  metrics.observe({ election: new ScriptedElection(), phase: () => phase });
+  expect(metricValue(await metrics.render(), "tenure_candidate")).toBe(1);
+  phase = "terminating";
+  expect(metricValue(await metrics.render(), "tenure_candidate")).toBe(0);
+});
+
 it("keeps two instances in one process apart", async () => {
   const [one, other] = await Promise.all(["one", "other"].map((name) => PrometheusMetrics.create({ name })));
   one?.leading(true);

@@ -165,6 +165,7 @@ export class PrometheusMetrics implements ElectionMetrics {
     this.#gauge("tenure_healthy").set({ name }, healthOf(source).healthy ? 1 : 0);
     const isLeader = term?.isValid() && !term.signal.aborted;
     const current = source.phase?.() ?? (isLeader ? "leader" : term ? "pre-follower" : "follower");
+    this.#gauge("tenure_candidate").set({ name }, current === "terminating" ? 0 : 1);
     for (const phase of phases) this.#gauge("tenure_phase").set({ name, phase }, phase === current ? 1 : 0);
     if (!this.#supervisor) this.#readRestarts(source.child?.().restarts ?? 0);
     for (const [metric, value] of this.#supervisor?.gauges() ?? []) this.#gauge(metric).set({ name }, value);

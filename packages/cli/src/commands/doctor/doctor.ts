@@ -61,7 +61,8 @@ export async function doctor(name: string | undefined, session: Doctor): Promise
   return findings === 0 ? 0 : 1;
 }
 
-async function examine(
+/** Checks everything, and reports each result as soon as it is known. */
+export async function examine(
   name: string | undefined,
   session: Doctor,
   add: (report: Report) => void,

@@ -170,6 +170,13 @@ const comments: Readonly<Record<string, Comments>> = {
           "and each may name only its own pod as the leader. A replica that was taken over can still name itself the leader. Needs Kubernetes 1.30, and a cluster administrator to apply it.",
     "spec.variables[0]": "The pod that the API server issued the token of the request to.",
   },
+  PodMonitor: {
+    apiVersion:
+      "Needs the Prometheus operator. A Prometheus that selects PodMonitors by a label selects this one only with that label.",
+  },
+  PrometheusRule: {
+    "spec.groups": "What each alert means and what to do about it: docs/tasks/alerts.md.",
+  },
   PodDisruptionBudget: {
     spec: "When nodes are drained, one pod at a time is evicted. Pods that are not Ready may always be evicted.",
   },

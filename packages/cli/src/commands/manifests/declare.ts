@@ -81,6 +81,11 @@ export function declareManifests(program: Command, platform: Platform): void {
       "--scrape-namespace <namespace>",
       "with --network-policy: let the pods of this namespace, such as Prometheus, read the status port",
     )
+    .option("--monitoring", "add a PodMonitor and a PrometheusRule with alerts, for the Prometheus operator")
+    .option(
+      "--runbook-url <url>",
+      `with --monitoring: the page that the alerts link to (default: ${defaults.runbookUrl})`,
+    )
     .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json"]).default("yaml"))
     .addHelpText(
       "after",

@@ -4,6 +4,7 @@
  */
 import { admissionPolicy } from "./admission-policy.ts";
 import { leasePolicy } from "./lease-policy.ts";
+import { podMonitorSpec, prometheusRuleSpec } from "./monitoring/monitoring.ts";
 import { configMapName, type KubernetesObject, leaderLabels, podLabels } from "./names.ts";
 import { networkPolicySpec } from "./network-policy.ts";
 import { type CheckedOptions, checkOptions, type ManifestOptions } from "./options.ts";
@@ -37,6 +38,12 @@ export function objectsFor(given: ManifestOptions): KubernetesObject[] {
       : [object("policy/v1", "PodDisruptionBudget", { spec: budgetSpec(options) })]),
     ...(options.networkPolicy
       ? [object("networking.k8s.io/v1", "NetworkPolicy", { spec: networkPolicySpec(options) })]
+      : []),
+    ...(options.monitoring
+      ? [
+          object("monitoring.coreos.com/v1", "PodMonitor", { spec: podMonitorSpec(options) }),
+          object("monitoring.coreos.com/v1", "PrometheusRule", { spec: prometheusRuleSpec(options) }),
+        ]
       : []),
     ...admissionPolicy(options),
     ...leasePolicy(options),

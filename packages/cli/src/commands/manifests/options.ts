@@ -53,6 +53,10 @@ export interface ManifestOptions {
   readonly networkPolicy?: boolean;
   /** With `networkPolicy`: the namespace whose pods may read the status port. @default none */
   readonly scrapeNamespace?: string;
+  /** A PodMonitor and a PrometheusRule, for the Prometheus operator. @default false */
+  readonly monitoring?: boolean;
+  /** With `monitoring`: the page with one section for each alert. @default "docs/tasks/alerts.md" */
+  readonly runbookUrl?: string;
 }
 
 type OptionalName = "port" | "strategy" | "scrapeNamespace";
@@ -83,6 +87,8 @@ export const manifestDefaults = {
   register: true,
   admissionPolicy: false,
   networkPolicy: false,
+  monitoring: false,
+  runbookUrl: "docs/tasks/alerts.md",
 } as const;
 
 export function checkOptions(given: ManifestOptions): CheckedOptions {
@@ -107,7 +113,7 @@ export function checkOptions(given: ManifestOptions): CheckedOptions {
     ...nameProblems(checked),
     ...numberProblems(checked),
     ...choiceProblems(checked),
-    ...policyProblems(checked),
+    ...policyProblems(checked, given),
   ];
   if (problems.length === 0 && isOnlyLeaderReady) problems.push(...rolloutProblems(checked));
   rejectProblems(problems, { cannot: "print manifests" });
@@ -183,18 +189,17 @@ function choiceProblems({ mode, traffic, command, port }: CheckedOptions): Probl
   return problems;
 }
 
-function policyProblems({
-  traffic,
-  register,
-  admissionPolicy,
-  networkPolicy,
-  scrapeNamespace,
-}: CheckedOptions): Problem[] {
+function policyProblems(
+  { traffic, register, admissionPolicy, networkPolicy, scrapeNamespace }: CheckedOptions,
+  given: ManifestOptions,
+): Problem[] {
   const problems: Problem[] = [];
   if (admissionPolicy && traffic !== "label" && !register) {
     const fix = "leave it out: without both, no right needs to be narrowed";
     problems.push({ field: "admissionPolicy", rule: "requires {traffic} label or {register}", fix });
   }
+  if (given.runbookUrl !== undefined && !given.monitoring)
+    problems.push({ field: "runbookUrl", rule: "requires {monitoring}" });
   if (scrapeNamespace !== undefined && !networkPolicy)
     problems.push({ field: "scrapeNamespace", rule: "requires {networkPolicy}" });
   if (scrapeNamespace !== undefined && !label.test(scrapeNamespace)) {

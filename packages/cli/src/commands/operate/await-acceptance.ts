@@ -2,14 +2,14 @@
  * A transfer is only a proposal until the named candidate accepts it. If nobody does, the command withdraws it: otherwise a
  * candidate that starts with this name much later would take over by surprise.
  */
-import { quote } from "@tenure/base";
+import { type Clock, quote } from "@tenure/base";
 import { orderAnnotations } from "@tenure/election/internal";
 import { KubeError } from "@tenure/kube";
-import type { OperateFlags, Session } from "../../cluster/session.ts";
 import { describeState } from "../../display/descriptions.ts";
 import { spell } from "../../display/durations.ts";
 import { withoutControls } from "../../display/paint.ts";
 import { awaitEffect } from "../../elections/await-effect.ts";
+import type { Reader } from "../../elections/find.ts";
 import { type Annotations, type GivenOrder, giveOrder } from "../../elections/give-order.ts";
 import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
 import { CliError } from "../../errors.ts";
@@ -49,14 +49,15 @@ export function isUnanswered(
 
 /** Undefined if the wait for the leader may begin; otherwise why the order failed. */
 export async function awaitAcceptance(
-  session: Session<OperateFlags>,
+  reader: Reader,
+  clock: Clock,
   proposal: Proposal,
   interrupt: AbortSignal,
 ): Promise<string | undefined> {
   const waitMs = acceptanceWaitMs(proposal);
   const ending = await awaitEffect(
-    session,
-    session.platform.clock,
+    reader,
+    clock,
     interrupt,
     proposal.given,
     waitMs,
@@ -65,20 +66,16 @@ export async function awaitAcceptance(
   );
   if (ending.kind !== "timeout") return undefined;
   const nobody = `No candidate named ${quote(proposal.to)} answered within ${spell(waitMs)}`;
-  const withdrawn = await withdraw(session, proposal, nobody);
+  const withdrawn = await withdraw(reader, proposal, nobody);
   // It was accepted at the last moment, or another user or leader was faster.
   if (withdrawn.after === undefined) return undefined;
   return `${nobody}, so the order was withdrawn. ${standingOf(withdrawn.after)}. ${advice(proposal)}`;
 }
 
 /** The API server puts this in sequence with the acceptance: an order that was accepted is not withdrawn. */
-async function withdraw(
-  session: Session<OperateFlags>,
-  proposal: Proposal,
-  nobody: string,
-): Promise<GivenOrder> {
+async function withdraw(reader: Reader, proposal: Proposal, nobody: string): Promise<GivenOrder> {
   try {
-    return await giveOrder(session, proposal.where, (state) =>
+    return await giveOrder(reader, proposal.where, (state) =>
       isUnanswered(proposal, state) ? noTransfer : undefined,
     );
   } catch (error) {

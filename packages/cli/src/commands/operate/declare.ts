@@ -2,9 +2,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { outputOption } from "../../display/output.ts";
 import type { Platform } from "../../platform.ts";
+import { replicasOption } from "../../replicas/replicas-option.ts";
 import { addConnectionOptions } from "../../settings/connection-options.ts";
 import type { ListFlags } from "./list.ts";
-import type { OrderFlags, OrderName } from "./order.ts";
+import type { OrderFlags } from "./order.ts";
+import type { OrderName } from "./perform-order.ts";
 import type { WatchFlags } from "./watch.ts";
 
 type End = (exitCode: number) => void;
@@ -83,6 +85,13 @@ function declareWatch(program: Command, platform: Platform, end: End): void {
     .argument("[name]", "name of the election (default: all)")
     .option("-A, --all-namespaces", "follow elections in all namespaces")
     .addOption(new Option("--window <duration>", "length of the timeline").default("5m"))
+    .addOption(
+      new Option(
+        "--record <file>",
+        "also record what happens in this file, to open it with tenure ui --open",
+      ),
+    )
+    .addOption(replicasOption())
     .addOption(outputOption(["json"]));
   addLockOption(command);
   addConnectionOptions(command);
@@ -94,7 +103,8 @@ Renewals are not shown. Press Ctrl-C to quit.
 
 Examples:
   tenure watch billing -n prod
-  tenure watch -A -o json | jq -c 'select(.change == "leads")'`,
+  tenure watch -A -o json | jq -c 'select(.change == "leads")'
+  tenure watch -A --record elections.ndjson`,
     )
     .action(async (name: string | undefined, _flags: object, at: Command) => {
       const [{ inSession }, { watch, watchProblems }] = await Promise.all([session(), import("./watch.ts")]);
@@ -141,6 +151,8 @@ function declareOrders(program: Command, platform: Platform, end: End): void {
           "--unlisted",
           "ask a candidate that tenure status does not list, for example one with --no-register",
         );
+    if (which === "pause")
+      command.option("--reason <text>", "why, for others who look at the election", oneLine);
     command
       .option("--no-wait", "do not wait until the order has taken effect")
       .addOption(new Option("--wait", "wait until the order has taken effect (default)").hideHelp())
@@ -169,6 +181,12 @@ Exit codes: 0 the order took effect; 1 it did not; 2 wrong usage.`,
         );
       });
   }
+}
+
+function oneLine(text: string): string {
+  if (text.length > 200 || /\p{Cc}/u.test(text))
+    throw new InvalidArgumentError("Allowed: one line of at most 200 characters.");
+  return text;
 }
 
 function identity(text: string): string {

@@ -10,6 +10,9 @@ import { follow } from "../../elections/follow.ts";
 import { type Change, History } from "../../elections/history.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
 import { isElection } from "../../elections/other-leases.ts";
+import { addressFor, Observer } from "../../observe/observer.ts";
+import { RecordingFile } from "../../observe/recording-file.ts";
+import { parseReplica, type ReplicaAddress, replicaProblems } from "../../replicas/replicas-option.ts";
 import { exclusive } from "../../settings/problems.ts";
 import { firstSignal } from "../../signals.ts";
 import { drawLive, type ReportedChange, type Watched } from "./live-view.ts";
@@ -18,11 +21,18 @@ export interface WatchFlags extends OperateFlags {
   allNamespaces?: boolean;
   /** A duration. */
   window: string;
+  /** The file for a recording. */
+  record?: string;
+  replica?: string[];
 }
 
 export function watchProblems(name: string | undefined, flags: WatchFlags): Problem[] {
   return [
     ...durationProblems("window", flags.window),
+    ...replicaProblems(flags.replica, name),
+    ...(flags.replica !== undefined && flags.record === undefined
+      ? [{ field: "replica", rule: "needs {record}", fix: "add --record FILE, or leave it out" }]
+      : []),
     ...(name !== undefined && flags.allNamespaces
       ? [{ ...exclusive("NAME", "allNamespaces"), fix: "choose one namespace with -n" }]
       : []),
@@ -43,6 +53,7 @@ export async function watch(name: string | undefined, session: Session<WatchFlag
   const kind = await kindOf(name, namespace, session);
   const isLive = platform.isTerminal && flags.output === undefined;
   const view = isLive ? liveView(session, name, namespace) : lineView(session, () => stop.abort());
+  const recording = record(name, session, ended, () => stop.abort());
   const elections = new Map<string, Watched>();
   const watchedFor = (of: { namespace: string; name: string }): Watched => {
     const key = titleOf(of);
@@ -85,26 +96,72 @@ export async function watch(name: string | undefined, session: Session<WatchFlag
       onState(state) {
         if (name === undefined && !isElection(state, { withHeartbeats: namespace === state.namespace }))
           return;
+        recording?.observer.state(state);
         const watched = watchedFor(state);
         watched.state = state;
         report(watched, watched.history.observe(state, session.monotonicMs()));
         tick();
       },
       onDeleted(of, named) {
+        recording?.observer.deleted(of, named);
         const watched = watchedFor({ namespace: of, name: named });
         delete watched.state;
         report(watched, watched.history.deleted(session.monotonicMs()));
         tick();
       },
-      onUp: () => view.connection(undefined),
-      onDown: (error) => view.connection(error.message),
+      onUp() {
+        recording?.observer.watch(undefined);
+        view.connection(undefined);
+      },
+      onDown(error) {
+        recording?.observer.watch(error.message);
+        view.connection(error.message);
+      },
     });
   } finally {
     cancelTimer();
     endResize();
     await view.end();
+    recording?.end();
   }
   return 0;
+}
+
+/** Records everything in the file of --record, with the reports of the replicas. */
+function record(
+  name: string | undefined,
+  { flags, namespace, platform }: Session<WatchFlags>,
+  ended: AbortSignal,
+  onFailure: () => void,
+) {
+  if (flags.record === undefined) return undefined;
+  const source = [
+    "tenure watch",
+    ...(name ? [name] : []),
+    ...(flags.allNamespaces ? ["-A"] : [`-n ${namespace}`]),
+  ];
+  const file = new RecordingFile(flags.record, platform.clock.now().wallMs, source.join(" "));
+  let failure: unknown;
+  const observer = new Observer(platform.clock, (seen) => {
+    try {
+      if (failure === undefined) file.add(seen);
+    } catch (error) {
+      // A recording with a hole would show a gap in leadership that there was not.
+      failure = error;
+      onFailure();
+    }
+  });
+  for (const text of flags.replica ?? []) {
+    const address = addressFor(parseReplica(text) as ReplicaAddress, namespace, name);
+    void observer.replica(address, ended);
+  }
+  return {
+    observer,
+    end() {
+      if (failure !== undefined) throw failure;
+      file.close(observer.nowMs());
+    },
+  };
 }
 
 async function kindOf(

@@ -3,6 +3,7 @@ import { after, formatDuration } from "@tenure/base";
 import { presets } from "@tenure/core";
 import { KubeError } from "@tenure/kube";
 import type { Session } from "../../../cluster/session.ts";
+import { whoAmI } from "../../../cluster/who-am-i.ts";
 import { spell } from "../../../display/durations.ts";
 import { collectionPath, objectPath } from "../../../elections/lock-object.ts";
 import type { DoctorFlags } from "../doctor-flags.ts";
@@ -18,23 +19,6 @@ export async function checkCredentials({ client, server, serverClock }: Doctor):
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return finding("credentials", error.message, credentialsFix(error, server));
-  }
-}
-
-async function whoAmI(client: Doctor["client"]): Promise<string | undefined> {
-  const apiVersion = "authentication.k8s.io/v1";
-  try {
-    const { status } = await client.request<{ status?: { userInfo?: { username?: string } } }>({
-      method: "POST",
-      path: `/apis/${apiVersion}/selfsubjectreviews`,
-      body: { apiVersion, kind: "SelfSubjectReview" },
-    });
-    return status?.userInfo?.username;
-  } catch (error) {
-    // Servers before 1.28 do not have it, and others may deny it. Any other answer proves as much.
-    if (!(error instanceof KubeError) || (error.status !== 404 && error.code !== "Forbidden")) throw error;
-    await client.request({ method: "GET", path: "/version" });
-    return undefined;
   }
 }
 

@@ -67,6 +67,19 @@ export async function checkRights(
   );
 }
 
+/** Which of these rules the current user lacks. Rejects if the server does not review access. */
+export async function missingRights(
+  client: LockClient,
+  namespace: string,
+  rules: readonly ResourceRule[],
+): Promise<readonly ResourceRule[]> {
+  const wanted = rules.flatMap(single);
+  const answers = await Promise.all(
+    wanted.map((rule) => isAllowed(client, { description: "this user" }, namespace, rule)),
+  );
+  return merge(wanted.filter((_, index) => !answers[index]));
+}
+
 /** One rule for each verb, resource and name, because an access review covers only one. */
 function single({ apiGroups, resources, resourceNames, verbs }: ResourceRule): ResourceRule[] {
   return resources.flatMap((resource) =>
