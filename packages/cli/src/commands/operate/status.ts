@@ -9,7 +9,7 @@ import {
   titleOf,
 } from "../../display/descriptions.ts";
 import { ago, spell } from "../../display/durations.ts";
-import { serialize } from "../../display/output.ts";
+import { isData, serialize, serializeNext } from "../../display/output.ts";
 import { pad, withoutControls } from "../../display/paint.ts";
 import { dataOf } from "../../display/state-data.ts";
 import { allKinds, findElection } from "../../elections/find.ts";
@@ -20,14 +20,21 @@ import {
   lastTakeovers,
   readEvents,
 } from "../../elections/flapping.ts";
-import { lockKinds } from "../../elections/lock-object.ts";
+import { lockKinds, resourceName } from "../../elections/lock-object.ts";
 import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
+
+import { lineText } from "./change-lines.ts";
+import { printChanges } from "./print-changes.ts";
+
+export interface StatusFlags extends OperateFlags {
+  watch?: boolean;
+}
 
 /** Smaller differences between two clocks are not reported. */
 const notableOffsetMs = 2_000;
 
 /** @returns the exit code: 0 if there is a leader, else 1 */
-export async function status(name: string, session: Session<OperateFlags>): Promise<number> {
+export async function status(name: string, session: Session<StatusFlags>): Promise<number> {
   const { flags, serverClock } = session;
   const [state, ...others] = await findElection(
     session,
@@ -39,16 +46,35 @@ export async function status(name: string, session: Session<OperateFlags>): Prom
   const events = await readEvents(session.client, state).catch(() => undefined);
   const flapping = flappingOf(state, events ?? [], serverClock.nowMs());
   const time = serverClock.time();
-  if (flags.output === "json" || flags.output === "yaml") {
+  const { output } = flags;
+  if (isData(output)) {
     const data = {
       ...dataOf(state, { ...(flapping && { flapping }), ...(time && { time }) }),
       ...(others.length > 0 && { also: others.map((other) => dataOf(other)) }),
     };
-    session.print(await serialize(flags.output, data));
+    session.print(await (flags.watch ? serializeNext(output, data) : serialize(output, data)));
+  } else if (output === "name") {
+    session.print(`${resourceName(state, session.store)}\n`);
   } else {
     session.print(describeElection(session, state, others, events, flapping));
   }
+  if (flags.watch) await followElection(session, state);
   return state.standing === "led" ? 0 : 1;
+}
+
+/** After the description: one line for every change, or the data again. */
+function followElection(session: Session<StatusFlags>, state: ElectionState): Promise<void> {
+  const { output } = session.flags;
+  const { kind, namespace, name } = state;
+  return printChanges(
+    session,
+    { kinds: [kind], namespace, name, known: [state] },
+    async (next, _isDeleted, watched, change) => {
+      if (isData(output)) return serializeNext(output, dataOf(next));
+      if (output === "name") return `${resourceName(next, session.store)}\n`;
+      return `${lineText(watched, change, session.platform.clock)}\n`;
+    },
+  );
 }
 
 function describeElection(
