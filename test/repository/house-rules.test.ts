@@ -36,7 +36,16 @@ const layers = [
 const mostLines = 350;
 
 /** Where a test belongs, by its layer. */
-const testLayers = ["conformance", "stores", "processes", "chaos", "kube", "mutation", "repository"];
+const testLayers = [
+  "conformance",
+  "stores",
+  "processes",
+  "release",
+  "chaos",
+  "kube",
+  "mutation",
+  "repository",
+];
 
 const packages = readdirSync(join(root, "packages"));
 
