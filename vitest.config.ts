@@ -8,7 +8,14 @@ const isolated = ["base", "election", "stream", "supervisor"].map(
   (name) => `packages/${name}/src/**/*.test.ts`,
 );
 // Slower suites have a configuration of their own.
-const excluded = ["**/node_modules/**", "test/kube/**", "test/processes/**", "test/stores/**", "test/ui/**"];
+const excluded = [
+  "**/node_modules/**",
+  "test/kube/**",
+  "test/processes/**",
+  "test/release/**",
+  "test/stores/**",
+  "test/ui/**",
+];
 
 export default defineConfig({
   resolve: {

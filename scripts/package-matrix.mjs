@@ -8,14 +8,13 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { startSandbox } from "@tenure/sandbox";
+import { packPackages } from "./release/stage.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const packed = ["base", "core", "kube", "election", "testkit"];
 const nodes = ["20.19.0", "22.23.3", "24.21.0"];
 const typescripts = ["5.0.4", "5.9.3", "7.0.2"];
@@ -84,9 +83,7 @@ process.exitCode = failures === 0 ? 0 : 1;
 async function pack() {
   const where = join(folder, "tarballs");
   await mkdir(where);
-  for (const name of packed)
-    await execute("npm", ["pack", "--silent", "--pack-destination", where], join(root, "packages", name));
-  return (await readdir(where)).map((file) => join(where, file));
+  return (await packPackages(where, { only: packed })).map(({ file }) => file);
 }
 
 /** Packages go into a project of their own, so that nothing in this repository can be found by accident. */

@@ -8,10 +8,12 @@ import { fileURLToPath } from "node:url";
  * @typedef {import("commander").Command} Command
  * @typedef {import("commander").Option} Option
  * @typedef {{ name: string, type: string, labels: readonly string[], help: string }} Metric
+ * @typedef {import("../packages/cli/src/log/events.ts").EventFacts} EventFacts
+ * @typedef {{ lineFields: EventFacts["fields"], logEvents: Readonly<Record<string, EventFacts>> }} LogFormat
  */
 
 /** Commands that do not read settings from the environment. */
-const withoutEnvironment = ["manifests", "sandbox"];
+const withoutEnvironment = ["manifests", "sandbox", "completion"];
 
 /** Variables that do not belong to a flag. A test keeps this list complete. */
 export const variables = {
@@ -64,12 +66,12 @@ const nameOf = ({ long, short }) => (long ?? short ?? "").replace(/^-+/, "");
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 /** @param {Command} command @returns {Command[]} */
-function leaves(command) {
+export function leaves(command) {
   return command.commands.flatMap((each) => (each.name() === "help" ? [] : [each, ...leaves(each)]));
 }
 
 /** @param {Command} command @returns {string} the command without `tenure` */
-const pathOf = (command) =>
+export const pathOf = (command) =>
   command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 
 /** @param {Command} command */
@@ -136,7 +138,7 @@ export function flagsPage(program) {
 }
 
 /** The output of --help. @param {Command} command */
-function helpOf(command) {
+export function helpOf(command) {
   let text = "";
   command.configureOutput({ writeOut: (more) => (text += more) });
   command.outputHelp();
@@ -250,13 +252,76 @@ function page(title, ...parts) {
   return `# ${title}\n\n<!-- Written by scripts/reference.mjs. Change the declarations, not this page. -->\n\n${parts.join("\n\n")}\n`;
 }
 
-/** @param {Command} program @param {readonly Metric[]} metrics @returns {Record<string, string>} */
-export function pages(program, metrics) {
+/** @param {LogFormat} log */
+export function logPage({ lineFields, logEvents }) {
+  const rows = (/** @type {EventFacts["fields"]} */ fields) =>
+    Object.entries(fields).map(
+      ([name, [type, about]]) =>
+        `| \`${name}\` | ${cell(type.replace("?", "").replace("|", " or "))}${type.endsWith("?") ? ", optional" : ""} | ${cell(about)} |`,
+    );
+  const head = ["| field | type | meaning |", "|---|---|---|"];
+  return page(
+    "JSON log",
+    "The format of the lines that `tenure run`, `sidecar`, `elect` and the components of `tenure sandbox` log with `--log-format json`, which is the default where the log is not a terminal. `tenure run` logs to stderr, the others to stdout. Each line is one JSON object. [log.schema.json](log.schema.json) is the same as a JSON Schema. Fields and events are never renamed or removed within a major version; new ones may be added.",
+    "## Every line",
+    [...head, ...rows(lineFields)].join("\n"),
+    ...Object.entries(logEvents).map(([event, { about, fields }]) =>
+      [
+        `## ${event}`,
+        `${about[0]?.toUpperCase()}${about.slice(1)}.`,
+        ...(Object.keys(fields).length > 0 ? [[...head, ...rows(fields)].join("\n")] : []),
+      ].join("\n\n"),
+    ),
+  );
+}
+
+/** @param {LogFormat} log */
+export function logSchema({ lineFields, logEvents }) {
+  /** @param {string} type */
+  const schemaOf = (type) =>
+    type === "number[]"
+      ? { type: "array", items: { type: "number" } }
+      : { type: type.includes("|") ? type.split("|") : type };
+  /** @param {EventFacts["fields"]} fields */
+  const object = (fields) => ({
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, [type, description]]) => [
+        name,
+        { ...schemaOf(type.replace("?", "")), description },
+      ]),
+    ),
+    required: Object.entries(fields).flatMap(([name, [type]]) => (type.endsWith("?") ? [] : [name])),
+  });
+  const { properties, required } = object(lineFields);
+  const names = Object.keys(logEvents);
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "A line of the JSON log of tenure",
+    type: "object",
+    properties: {
+      ...properties,
+      level: { ...properties.level, enum: ["info", "warn", "error"] },
+      event: { ...properties.event, enum: names },
+    },
+    required,
+    allOf: Object.entries(logEvents).map(([event, { about, fields }]) => ({
+      if: { properties: { event: { const: event } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { description: about, ...object(fields) },
+    })),
+  };
+  return `${JSON.stringify(schema, undefined, 2)}\n`;
+}
+
+/** @param {Command} program @param {readonly Metric[]} metrics @param {LogFormat} log @returns {Record<string, string>} */
+export function pages(program, metrics, log) {
   return {
     "flags.md": flagsPage(program),
     "exit-codes.md": exitCodesPage(program),
     "environment.md": environmentPage(program),
     "metrics.md": metricsPage(metrics),
+    "log.md": logPage(log),
+    "log.schema.json": logSchema(log),
   };
 }
 
@@ -273,9 +338,10 @@ export const helpPlatform = {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { declareProgram } = await import("../packages/cli/dist/command-line.js");
+  const log = await import("../packages/cli/dist/log/events.js");
   const { metricsCatalogue } = await import("../packages/status/dist/internal.js");
   const folder = fileURLToPath(new URL("../docs/reference/", import.meta.url));
   const program = declareProgram(/** @type {any} */ (helpPlatform));
-  for (const [file, text] of Object.entries(pages(program, metricsCatalogue)))
+  for (const [file, text] of Object.entries(pages(program, metricsCatalogue, log)))
     await writeFile(folder + file, text);
 }

@@ -37,7 +37,18 @@ const layers = [
 const mostLines = 350;
 
 /** Where a test belongs, by its layer. */
-const testLayers = ["conformance", "e2e", "stores", "processes", "chaos", "kube", "ui", "mutation", "repository"];
+const testLayers = [
+  "conformance",
+  "e2e",
+  "stores",
+  "processes",
+  "release",
+  "chaos",
+  "kube",
+  "ui",
+  "mutation",
+  "repository",
+];
 
 const packages = readdirSync(join(root, "packages"));
 

@@ -3,6 +3,7 @@
  * the others.
  */
 import { Command, CommanderError } from "commander";
+import { declareCompletion } from "./commands/completion/declare.ts";
 import { declareDoctor } from "./commands/doctor/declare.ts";
 import { declareElect } from "./commands/elect/declare.ts";
 import { withDoubleDashes } from "./commands/elect/single-dash.ts";
@@ -16,29 +17,46 @@ import { declareSidecar } from "./commands/sidecar/declare.ts";
 import { declareUi } from "./commands/ui/declare.ts";
 import { CliError } from "./errors.ts";
 import type { Platform } from "./platform.ts";
+import { version } from "./version.ts";
+
+type Declare = (program: Command, platform: Platform, end: (exitCode: number) => void) => void;
+
+/** Who declares which commands. */
+const declarations: readonly (readonly [readonly string[], Declare])[] = [
+  [["run"], declareRun],
+  [["sidecar"], declareSidecar],
+  [["elect"], declareElect],
+  [["status", "list", "ls", "watch", "step-down", "transfer", "pause", "resume"], declareOperate],
+  [["ui"], declareUi],
+  [["doctor"], declareDoctor],
+  [["probe"], declareProbe],
+  [["manifests"], declareManifests],
+  [["postgres"], declarePostgres],
+  [["sandbox"], declareSandbox],
+  [["completion"], declareCompletion],
+];
 
 /**
- * Declares every command with its options and help, without running any. docs/reference is generated from it.
+ * Declares the commands with their options and help, without running any. Help, completion, manual pages and docs/reference
+ * come from it.
  * @param end receives the exit code of commands that choose their own
+ * @param first the first word of the command line: if it is a command, the others need not be declared
  */
-export function declareProgram(platform: Platform, end: (exitCode: number) => void = () => {}): Command {
+export function declareProgram(
+  platform: Platform,
+  end: (exitCode: number) => void = () => {},
+  first?: string,
+): Command {
   const program = new Command("tenure")
     .description("Kubernetes leader election: run work on exactly one of your replicas.")
+    .version(`tenure ${version}`, "-V, --version", "print the version")
     .configureOutput({ writeOut: platform.out, writeErr: platform.err })
     .showHelpAfterError("(run with --help for usage)")
     // Options after the command of `tenure run` belong to that command.
     .enablePositionalOptions()
     .exitOverride();
-  declareRun(program, platform, end);
-  declareSidecar(program, platform);
-  declareElect(program, platform);
-  declareOperate(program, platform, end);
-  declareUi(program, platform, end);
-  declareDoctor(program, platform, end);
-  declareProbe(program, platform, end);
-  declareManifests(program, platform);
-  declarePostgres(program, platform);
-  declareSandbox(program, platform);
+  const asked = declarations.filter(([names]) => first !== undefined && names.includes(first));
+  for (const [, declare] of asked.length > 0 ? asked : declarations) declare(program, platform, end);
   return program;
 }
 
@@ -47,9 +65,10 @@ export async function runCommandLine(platform: Platform): Promise<number> {
   let exitCode = 0;
   // Without a listener, SIGUSR1 opens Node's debugger to everybody on this machine.
   platform.onSignal("SIGUSR1", () => {});
-  const program = declareProgram(platform, (code) => {
+  const end = (code: number) => {
     exitCode = code;
-  });
+  };
+  const program = declareProgram(platform, end, platform.args[0]);
   try {
     await program.parseAsync(withDoubleDashes(platform.args), { from: "user" });
     return exitCode;

@@ -1,13 +1,22 @@
-#!/usr/bin/env node
-import { systemPlatform } from "./platform.ts";
+/** The start of the command. It loads only the code of what was asked for. */
+import { exit, ownArguments, print } from "./start/platform.ts";
+import { version } from "./version.ts";
 
-/** Kubelets start a probe every few seconds on every pod, so a probe does not load the declarations of all commands. */
-async function runProbe(): Promise<number | undefined> {
-  if (systemPlatform.args[0] !== "probe") return undefined;
-  const { probeFast } = await import("./commands/probe/fast.ts");
-  return probeFast(systemPlatform);
+async function run([first]: readonly string[]): Promise<number> {
+  if (first === "--version" || first === "-V") {
+    print(`tenure ${version}\n`);
+    return 0;
+  }
+  const { systemPlatform } = await import("./platform.ts");
+  if (first === "__complete")
+    return (await import("./completion/answer.ts")).answerCompletion(systemPlatform);
+  // Kubelets start a probe every few seconds on every pod, so most probes do not load the declarations of all commands.
+  const probed =
+    first === "probe"
+      ? await (await import("./commands/probe/fast.ts")).probeFast(systemPlatform)
+      : undefined;
+  return probed ?? (await import("./command-line.ts")).runCommandLine(systemPlatform);
 }
 
-const exitCode =
-  (await runProbe()) ?? (await (await import("./command-line.ts")).runCommandLine(systemPlatform));
-systemPlatform.exit(exitCode);
+// Not `await`, because the single binary is a CommonJS program. An error ends the process as it does with `await`.
+void run(ownArguments).then(exit);

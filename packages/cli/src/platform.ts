@@ -35,6 +35,8 @@ export interface Platform extends SignalSource {
   /** Whether stdin is a terminal. */
   isInputTerminal: boolean;
   terminal: TerminalSize;
+  /** Calls back with what the terminal sends for each key, Ctrl-C included. The returned function gives the terminal back. */
+  onKey(listener: (keys: string) => void): () => void;
   out(text: string): void;
   err(text: string): void;
   /**
@@ -76,6 +78,14 @@ export const systemPlatform: Platform = {
       process.stdout.on("resize", listener);
       return () => process.stdout.off("resize", listener);
     },
+  },
+  onKey(listener) {
+    const { stdin } = process;
+    stdin.setRawMode(true).setEncoding("utf8").on("data", listener);
+    return () => {
+      stdin.off("data", listener);
+      stdin.setRawMode(false).pause();
+    };
   },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),

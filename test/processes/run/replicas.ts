@@ -60,6 +60,12 @@ export function checkRunBuild(): void {
       path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("testing");
     if (newest(`${folder}/src`, isShipped) > newest(`${folder}/dist`, () => true))
       throw new Error(`The build of packages/${name} is older than its sources; run \`npm run build\`.`);
+    // The command runs from its bundle.
+    if (
+      name === "cli" &&
+      newest(`${folder}/dist`, (path) => path.endsWith(".js")) > newest(`${folder}/bundle`, () => true)
+    )
+      throw new Error("The bundle of the command is older than its build; run `npm run build`.");
   }
 }
 

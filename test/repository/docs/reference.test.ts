@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { metricsCatalogue } from "@tenure/status/internal";
 import { describe, expect, test } from "vitest";
 import { declareProgram } from "../../../packages/cli/src/command-line.ts";
+import { lineFields, logEvents } from "../../../packages/cli/src/log/events.ts";
 import type { Platform } from "../../../packages/cli/src/platform.ts";
 import { childVariables, helpPlatform, pages, variables } from "../../../scripts/reference.mjs";
 
@@ -12,9 +13,12 @@ const program = () => declareProgram(helpPlatform as unknown as Platform);
 const read = (file: string) => readFileSync(`${root}docs/reference/${file}`, "utf8");
 
 describe("docs/reference is up to date (else: npm run build && node scripts/reference.mjs)", () => {
-  test.each(Object.entries(pages(program(), metricsCatalogue)))("%s", (file, text) => {
-    expect(read(file)).toBe(text);
-  });
+  test.each(Object.entries(pages(program(), metricsCatalogue, { lineFields, logEvents })))(
+    "%s",
+    (file, text) => {
+      expect(read(file)).toBe(text);
+    },
+  );
 });
 
 test("every command and every visible flag is listed", () => {

@@ -21,13 +21,13 @@ export function logLeader(election: Election, log: Log, options: LeaderLogOption
   const stops = [
     election.on("term-started", ({ term }) => {
       const token = String(BigInt(term.token));
-      const facts = { event: "leading", identity: me, leader: me, token };
+      const facts = { event: "leading" as const, identity: me, leader: me, token };
       log.info(`${me}: I am the leader! (fencing token ${token})`, facts);
     }),
     election.on("leader-changed", ({ leader }) => {
       // "I am the leader!" has said so.
       if (leader === me) return;
-      const facts = { event: "leader-changed", identity: me, leader: leader ?? null };
+      const facts = { event: "leader-changed" as const, identity: me, leader: leader ?? null };
       log.info(leader === undefined ? `${me}: nobody leads` : `${me}: new leader elected: ${leader}`, facts);
     }),
     election.on("term-ended", ({ reason, released }) => {
@@ -56,7 +56,7 @@ function logErrors(election: Election, log: Log, { clock, missingRights }: Leade
     const omitted = throttle.next(error.message);
     if (omitted === undefined) return;
     const again = omitted > 0 ? ` (${omitted} more since the last message)` : "";
-    const facts = { event: "error", identity: me, kind: failure?.kind };
+    const facts = { event: "error" as const, identity: me, kind: failure?.kind };
     log.warn(`${me}: ${error.message}${again}`, { ...facts, ...(omitted > 0 && { omitted }) });
     if (failure?.kind !== "denied") return;
     void missingRights?.().then((all) => {

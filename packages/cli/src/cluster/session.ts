@@ -1,10 +1,10 @@
 /** What every command of an operator needs: its flags from all sources, a connection, the server's clock, and colours. */
-import { oneOfProblem, type Problem, readDuration } from "@tenure/base";
+import { type Problem, readDuration } from "@tenure/base";
 import type { OperableLock } from "@tenure/election/internal";
 import { KubeError } from "@tenure/kube";
 import { nameProblem } from "@tenure/kube/internal";
 import type { Command } from "commander";
-import type { OutputFormat } from "../display/output.ts";
+import { outputProblem } from "../display/output.ts";
 import { type Paint, paintFor } from "../display/paint.ts";
 import type { LockClient, Reader } from "../elections/find.ts";
 import { type LockKind, lockKinds } from "../elections/lock-object.ts";
@@ -18,7 +18,8 @@ import { isLockUrl, type LockUrlFlags, lockUrlProblems, unknownLockProblem } fro
 import { connect } from "./connect.ts";
 
 export interface OperateFlags extends ConnectionFlags {
-  output?: OutputFormat;
+  /** Checked by `outputOption`, and for values from the environment by `inSession`. */
+  output?: string;
   lock?: LockKind;
 }
 
@@ -123,10 +124,10 @@ async function openStore(flags: LockUrlFlags, platform: Platform): Promise<Place
 /** commander checks only values from the command line, not those from the environment. */
 function choiceProblems({ lock, output }: OperateFlags): Problem[] {
   const kinds = Object.keys(lockKinds);
-  const formats = ["json", "yaml", "wide"];
+  const format = outputProblem(output);
   return [
     ...(lock === undefined || kinds.includes(lock) ? [] : [unknownLockProblem(lock, kinds)]),
-    ...(output === undefined || formats.includes(output) ? [] : [oneOfProblem("output", formats, output)]),
+    ...(format === undefined ? [] : [format]),
   ];
 }
 

@@ -68,11 +68,15 @@ export async function readLocks(
   return [states.filter((state) => state !== undefined), denials];
 }
 
-/** @param namespace undefined for all namespaces */
+/**
+ * @param namespace undefined for all namespaces
+ * @param selector a label selector; undefined for all labels
+ */
 export async function listLocks(
   reader: Reader,
   namespace: string | undefined,
   kind: LockKind,
+  selector?: string,
 ): Promise<ElectionState[]> {
   const objects: LockObject[] = [];
   let next: string | undefined;
@@ -81,7 +85,7 @@ export async function listLocks(
       reader.client.request<ListPage>({
         method: "GET",
         path: collectionPath(kind, namespace),
-        query: { limit: "500", continue: next },
+        query: { limit: "500", continue: next, labelSelector: selector },
       }),
     );
     objects.push(...page.items);

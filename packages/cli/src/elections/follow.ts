@@ -10,6 +10,8 @@ export interface Following {
   readonly namespace: string | undefined;
   /** Undefined for all names. */
   readonly name?: string | undefined;
+  /** A label selector. */
+  readonly selector?: string | undefined;
   readonly signal: AbortSignal;
   onState(state: ElectionState): void;
   onDeleted(namespace: string, name: string): void;
@@ -24,7 +26,7 @@ const silentWatchMs = 150_000;
 
 /** Resolves when the signal aborts. Rejects if access is denied, which retrying cannot fix. */
 export async function follow(reader: Reader, following: Following): Promise<void> {
-  const { kind, namespace, name, signal } = following;
+  const { kind, namespace, name, selector, signal } = following;
   const known = new Map<string, readonly [string, string]>();
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
@@ -43,14 +45,17 @@ export async function follow(reader: Reader, following: Following): Promise<void
   };
   /** The watch does not report deletions that happened while it was disconnected. */
   const findDeletions = async () => {
-    const present = await listLocks(reader, namespace, kind);
+    const present = await listLocks(reader, namespace, kind, selector);
     const keys = new Set(present.map(({ object }) => keyOf(object)));
     for (const key of [...known.keys()]) if (!keys.has(key) && !ended.aborted) reportDeleted(key);
   };
 
   const watching = reader.client.watch<LockObject>({
     path: collectionPath(kind, namespace),
-    query: name === undefined ? {} : { fieldSelector: `metadata.name=${name}` },
+    query: {
+      ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
+      ...(selector !== undefined && { labelSelector: selector }),
+    },
     signal: ended,
     idleMs: silentWatchMs,
     onUp({ resumed }) {

@@ -60,6 +60,13 @@ export function objectPath(kind: LockKind, namespace: string, name: string): str
   return `${collectionPath(kind, namespace)}/${name}`;
 }
 
+/** The name that kubectl prints and takes: `lease.coordination.k8s.io/billing`. @param store set if the lock is not in Kubernetes */
+export function resourceName(of: { readonly kind: LockKind; readonly name: string }, store?: string): string {
+  if (store !== undefined) return of.name;
+  const { apiGroup } = lockKinds[of.kind];
+  return `${of.kind}${apiGroup === "" ? "" : `.${apiGroup}`}/${of.name}`;
+}
+
 /** The record of a lock. `problem` says why it is not a valid one. */
 export type ReadRecord = LeaderRecord & { readonly problem?: string };
 

@@ -5,9 +5,9 @@ import { logProblems, openLog } from "./log.ts";
 async function logged(isTerminal: boolean, logFormat?: string, to: 1 | 2 = 1) {
   const platform = fakePlatform("", { home: "/", isTerminal });
   const log = await openLog(logFormat === undefined ? {} : { logFormat }, platform, to);
-  log.info("new leader elected: b", { leader: "b" });
-  log.warn("careful");
-  log.error("wrong");
+  log.info("new leader elected: b", { event: "leader", leader: "b" });
+  log.warn("careful", { event: "advice" });
+  log.error("wrong", { event: "overrun" });
   await log.close();
   return to === 1 ? platform.printed : platform.complained;
 }
@@ -25,9 +25,9 @@ it.each([
   const lines = (await logged(isTerminal, format)).trim().split("\n");
   const time = "2026-01-02T03:04:05.678Z";
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    { level: "info", time, leader: "b", msg: "new leader elected: b" },
-    { level: "warn", time, msg: "careful" },
-    { level: "error", time, msg: "wrong" },
+    { level: "info", time, event: "leader", leader: "b", msg: "new leader elected: b" },
+    { level: "warn", time, event: "advice", msg: "careful" },
+    { level: "error", time, event: "overrun", msg: "wrong" },
   ]);
 });
 

@@ -1,23 +1,25 @@
 /**
- * The log of a command: plain lines on a terminal, otherwise (or with --log-format json) one JSON object per line, in pino's
- * format. It never blocks its caller. `close` writes what is still buffered.
+ * The log of a command: plain lines on a terminal, otherwise (or with --log-format json) one JSON object per line, with the
+ * fields that events.ts declares. It never blocks its caller. `close` writes what is still buffered.
  */
 import { oneOfProblem, type Problem } from "@tenure/base";
 import { type Command, Option } from "commander";
 import type { Platform } from "../platform.ts";
+import { offer } from "../settings/flag-values.ts";
+import type { LogEvent } from "./events.ts";
 import { linesLost, openSink } from "./sink.ts";
 
 export interface LogFlags {
   logFormat?: string;
 }
 
-/** Values that a JSON line has besides the message. Plain lines leave them out. */
-export type Facts = Readonly<Record<string, unknown>>;
+/** What a JSON line has besides the message. Plain lines leave it out. */
+export type Facts = Readonly<Record<string, unknown>> & { readonly event: LogEvent };
 
 export interface Log {
-  info(message: string, facts?: Facts): void;
-  warn(message: string, facts?: Facts): void;
-  error(message: string, facts?: Facts): void;
+  info(message: string, facts: Facts): void;
+  warn(message: string, facts: Facts): void;
+  error(message: string, facts: Facts): void;
   close(): Promise<void>;
 }
 
@@ -27,7 +29,10 @@ const formats = ["text", "json"];
 
 export function addLogOptions(command: Command): void {
   command.addOption(
-    new Option("--log-format <text|json>", "format of log lines (default: text on a terminal, else json)"),
+    offer(
+      new Option("--log-format <text|json>", "format of log lines (default: text on a terminal, else json)"),
+      formats,
+    ),
   );
 }
 
@@ -40,12 +45,11 @@ export function logProblems({ logFormat }: LogFlags): Problem[] {
 export async function openLog(flags: LogFlags, platform: Platform, to: 1 | 2): Promise<Log> {
   const isTerminal = to === 1 ? platform.isTerminal : platform.isErrorTerminal;
   const isJson = (flags.logFormat ?? (isTerminal ? "text" : "json")) === "json";
-  const format = isJson ? await jsonLine(platform) : textLine(platform);
+  const format = isJson ? jsonLine(platform) : textLine(platform);
   const sink = openSink(platform, to, (dropped) =>
     format("warn", `${dropped} ${linesLost}`, { event: "lost", dropped }),
   );
-  const write = (level: Level, message: string, facts: Facts = {}) =>
-    sink.write(format(level, message, facts));
+  const write = (level: Level, message: string, facts: Facts) => sink.write(format(level, message, facts));
   return {
     info: (message, facts) => write("info", message, facts),
     warn: (message, facts) => write("warn", message, facts),
@@ -56,25 +60,10 @@ export async function openLog(flags: LogFlags, platform: Platform, to: 1 | 2): P
 
 type Format = (level: Level, message: string, facts: Facts) => string;
 
-async function jsonLine({ clock }: Platform): Promise<Format> {
-  // Loaded only for JSON, because loading it takes noticeable time.
-  const { pino } = await import("pino");
-  let line = "";
-  const logger = pino(
-    {
-      base: null,
-      timestamp: () => `,"time":"${new Date(clock.now().wallMs).toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    {
-      write: (text: string) => {
-        line = text;
-      },
-    },
-  );
-  return (level, message, facts) => {
-    logger[level](facts, message);
-    return line;
+function jsonLine({ clock }: Platform): Format {
+  return (level, msg, facts) => {
+    const time = new Date(clock.now().wallMs).toISOString();
+    return `${JSON.stringify({ level, time, ...facts, msg })}\n`;
   };
 }
 

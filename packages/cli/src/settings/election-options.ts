@@ -1,6 +1,7 @@
 /** The flags of an election, the same for every command that takes part in one. Cheap to load; see candidate/create-election.ts. */
 import { presets } from "@tenure/core";
 import { type Command, Option } from "commander";
+import { offer } from "./flag-values.ts";
 
 export interface ElectionFlags {
   leaseLockName?: string;
@@ -41,16 +42,22 @@ export function addElectionOptions(command: Command, defaultName?: string): void
       "--id <identity>",
       "identity of this replica, different for each (default: $POD_NAME, else the name of the host and a random suffix)",
     ),
-    new Option(
-      "--lock <kind>",
-      `kind of the lock: ${lockChoices.join(", ")}; use a pair to migrate from one kind to the other; or the URL of a store: ` +
-        "postgres://USER@HOST/DATABASE, etcd://HOST:2379/PREFIX, etcds://… with TLS",
-    ).default("lease"),
+    offer(
+      new Option(
+        "--lock <kind>",
+        `kind of the lock: ${lockChoices.join(", ")}; use a pair to migrate from one kind to the other; or the URL of a store: ` +
+          "postgres://USER@HOST/DATABASE, etcd://HOST:2379/PREFIX, etcds://… with TLS",
+      ).default("lease"),
+      lockChoices,
+    ),
     new Option(
       "--lock-listen <url>",
       "for a postgres lock behind a pooler: URL of the server itself, to listen for changes there",
     ),
-    new Option("--preset <name>", `values for the next three flags: ${presetsHelp}`).default("standard"),
+    offer(
+      new Option("--preset <name>", `values for the next three flags: ${presetsHelp}`).default("standard"),
+      Object.keys(presets),
+    ),
     new Option("--lease-duration <duration>", "how long other candidates wait after the last renewal"),
     new Option("--renew-deadline <duration>", "how long after its last renewal a leader stops leading"),
     new Option("--retry-period <duration>", "longest wait between two attempts"),

@@ -1,5 +1,6 @@
 /** The flags that route traffic to the leader, the same for `tenure run` and `tenure sidecar`. Cheap to load; see candidate/create-traffic.ts. */
 import { type Command, Option } from "commander";
+import { offer } from "./flag-values.ts";
 
 export interface TrafficFlags {
   readyFile?: string;
@@ -48,10 +49,13 @@ export function addTrafficOptions(command: Command): void {
         "--status <address>",
         "serve /leader, /events, /healthz, /readyz and /metrics at :PORT, HOST:PORT or unix:PATH",
       ),
-      new Option(
-        "--status-ready <mode>",
-        "when /readyz succeeds: always (also on standbys), elected (somebody leads), leader or child-ready",
-      ).default("always"),
+      offer(
+        new Option(
+          "--status-ready <mode>",
+          "when /readyz succeeds: always (also on standbys), elected (somebody leads), leader or child-ready",
+        ).default("always"),
+        ["always", "elected", "leader", "child-ready"],
+      ),
       new Option(
         "--status-token-file <file>",
         "file with the bearer token for POST /step-down over TCP, which is denied without one",

@@ -11,6 +11,8 @@ export interface FakePlatform extends Platform {
   firstOutput: Promise<void>;
   /** Sends SIGTERM. */
   interrupt(): void;
+  /** Presses keys on the terminal. */
+  press(keys: string): void;
   /** Sends a signal to its listeners. */
   raise(signal: NodeJS.Signals): void;
 }
@@ -31,6 +33,7 @@ const frozenWallClock: Clock = {
 export function fakePlatform(args: string | string[], options: FakeOptions): FakePlatform {
   let onOutput = () => {};
   const listeners = new Set<{ signal: string; listener: () => void }>();
+  const keyListeners = new Set<(keys: string) => void>();
   const isTerminal = options.isTerminal ?? false;
   const platform: FakePlatform = {
     args: typeof args === "string" ? args.split(" ").filter(Boolean) : args,
@@ -62,6 +65,13 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
       if (descriptor === 1) platform.out(text);
       else platform.err(text);
       return bytes.length;
+    },
+    onKey(listener) {
+      keyListeners.add(listener);
+      return () => keyListeners.delete(listener);
+    },
+    press(keys) {
+      for (const listener of [...keyListeners]) listener(keys);
     },
     interrupt: () => platform.raise("SIGTERM"),
     onSignal(signal, listener) {

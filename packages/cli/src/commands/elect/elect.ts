@@ -31,7 +31,7 @@ export async function elect(command: Command, platform: Platform): Promise<void>
 }
 
 async function takePart(flags: ElectFlags, platform: Platform, signal: AbortSignal, log: Log): Promise<void> {
-  const onWait = (message: string) => log.warn(message);
+  const onWait = (message: string) => log.warn(message, { event: "waiting" });
   const { lock, electionName: name, cluster } = await connectCandidate(flags, platform, { signal, onWait });
   const election = createElection(flags, lock, platform);
   log.info(`${election.identity}: taking part in the election of ${name}`, {

@@ -4,9 +4,11 @@ import { outputOption } from "../../display/output.ts";
 import type { Platform } from "../../platform.ts";
 import { replicasOption } from "../../replicas/replicas-option.ts";
 import { addConnectionOptions } from "../../settings/connection-options.ts";
+import { offer } from "../../settings/flag-values.ts";
 import type { ListFlags } from "./list.ts";
 import type { OrderFlags } from "./order.ts";
 import type { OrderName } from "./perform-order.ts";
+import type { StatusFlags } from "./status.ts";
 import type { WatchFlags } from "./watch.ts";
 
 type End = (exitCode: number) => void;
@@ -18,14 +20,25 @@ export function declareOperate(program: Command, platform: Platform, end: End): 
   declareOrders(program, platform, end);
 }
 
+const allNamespaces = (verb: string) =>
+  new Option("-A, --all-namespaces", `${verb} elections in all namespaces`);
+const selector = () =>
+  new Option(
+    "-l, --selector <query>",
+    "only elections whose lock has these labels, such as app=billing,tier!=test",
+  );
+
 const session = () => import("../../cluster/session.ts");
 
 function addLockOption(command: Command): Command {
   return command.addOption(
-    new Option(
-      "--lock <kind>",
-      "kind of lock, if several have this name: lease, configmap, endpoints (default: the Lease if there is one); or the URL " +
-        "of a store: postgres://…, etcd://… or etcds://…",
+    offer(
+      new Option(
+        "--lock <kind>",
+        "kind of lock, if several have this name: lease, configmap, endpoints (default: the Lease if there is one); or the URL " +
+          "of a store: postgres://…, etcd://… or etcds://…",
+      ),
+      ["lease", "configmap", "endpoints"],
     ),
   );
 }
@@ -35,7 +48,8 @@ function declareStatus(program: Command, platform: Platform, end: End): void {
     .command("status")
     .description("Show who leads an election, and who works on what in shards and semaphores")
     .argument("<name>", "name of the election, which is the name of its Lease, or of the shards or semaphore")
-    .addOption(outputOption(["wide", "json", "yaml"]));
+    .option("-w, --watch", "then print every change, until you press Ctrl-C")
+    .addOption(outputOption(["wide", "json", "yaml", "name", "jsonpath"]));
   addLockOption(command);
   addConnectionOptions(command);
   command
@@ -48,12 +62,13 @@ Exit codes: 0 there is a leader, or every shard has an owner; 1 there is not, or
 
 Examples:
   tenure status billing -n prod
-  tenure status billing -n prod -o json | jq -r .leader
+  tenure status billing -n prod -o jsonpath='{.leader}'
+  tenure status billing -n prod -w
   until tenure status billing > /dev/null; do sleep 1; done   # wait for a leader`,
     )
     .action(async (name: string, _flags: object, at: Command) => {
       const [{ inSession }, { status }] = await Promise.all([session(), import("./status.ts")]);
-      end(await inSession(at, platform, { name }, (opened) => status(name, opened)));
+      end(await inSession<StatusFlags, number>(at, platform, { name }, (opened) => status(name, opened)));
     });
 }
 
@@ -62,18 +77,39 @@ function declareList(program: Command, platform: Platform, end: End): void {
     .command("list")
     .alias("ls")
     .description("List the elections of a namespace or of the whole cluster")
-    .option("-A, --all-namespaces", "list elections in all namespaces")
+    .addOption(allNamespaces("list"))
+    .addOption(selector())
+    .option(
+      "-w, --watch",
+      "then print every election that changes, until you press Ctrl-C; renewals are no changes",
+    )
+    .option("--no-headers", "leave out the headings of the table")
     .option("--legacy", "include elections whose lock is a ConfigMap or Endpoints")
     .option("--nodes", "include the heartbeat Leases of nodes, which are not elections")
     .addOption(
       new Option("--lock <url>", "list the elections of this store: postgres://…, etcd://… or etcds://…"),
     )
-    .addOption(outputOption(["wide", "json", "yaml"]));
+    .addOption(outputOption(["wide", "json", "yaml", "name", "jsonpath"]));
   addConnectionOptions(command);
-  command.action(async (_flags: object, at: Command) => {
-    const [{ inSession }, { list }] = await Promise.all([session(), import("./list.ts")]);
-    end(await inSession<ListFlags, number>(at, platform, {}, list));
-  });
+  command
+    .addHelpText(
+      "after",
+      `
+On a terminal the table fits the screen: long names are shortened, and columns are left out. -o wide prints everything.
+-o jsonpath=TEMPLATE takes the templates of kubectl, on the data of -o json.
+
+Examples:
+  tenure list -A
+  tenure list -n prod -l app=billing -w
+  tenure list -A -o jsonpath='{range .items[?(@.standing!="led")]}{.namespace}/{.name}{"\\n"}{end}'   # elections without a leader`,
+    )
+    .action(async (_flags: object, at: Command) => {
+      const [{ inSession }, { list, selectorProblems: problems }] = await Promise.all([
+        session(),
+        import("./list.ts"),
+      ]);
+      end(await inSession<ListFlags, number>(at, platform, { problems }, list));
+    });
 }
 
 function declareWatch(program: Command, platform: Platform, end: End): void {
@@ -83,7 +119,8 @@ function declareWatch(program: Command, platform: Platform, end: End): void {
       "Follow one election or all of a namespace: a timeline on a terminal, one line per change in a pipe",
     )
     .argument("[name]", "name of the election (default: all)")
-    .option("-A, --all-namespaces", "follow elections in all namespaces")
+    .addOption(allNamespaces("follow"))
+    .addOption(selector())
     .addOption(new Option("--window <duration>", "length of the timeline").default("5m"))
     .addOption(
       new Option(
@@ -99,7 +136,8 @@ function declareWatch(program: Command, platform: Platform, end: End): void {
     .addHelpText(
       "after",
       `
-Renewals are not shown. Press Ctrl-C to quit.
+Renewals are not shown. Keys on a terminal: arrows, j, k, Page Up, Page Down, g and G select an election; Enter shows its timeline
+and its changes, Escape goes back; / filters by name or leader; q or Ctrl-C quits.
 
 Examples:
   tenure watch billing -n prod

@@ -9,7 +9,7 @@ import {
   titleOf,
 } from "../../display/descriptions.ts";
 import { ago, spell } from "../../display/durations.ts";
-import { serialize } from "../../display/output.ts";
+import { isData, serialize, serializeNext } from "../../display/output.ts";
 import { pad, withoutControls } from "../../display/paint.ts";
 import { dataOf } from "../../display/state-data.ts";
 import { type Candidate, listCandidates } from "../../elections/candidates.ts";
@@ -21,17 +21,23 @@ import {
   lastTakeovers,
   readEvents,
 } from "../../elections/flapping.ts";
-import { lockKinds } from "../../elections/lock-object.ts";
+import { lockKinds, resourceName } from "../../elections/lock-object.ts";
 import { findSets } from "../../elections/sets.ts";
 import { type ElectionState, leaseSecondsOf } from "../../elections/state.ts";
 import { CliError } from "../../errors.ts";
+import { lineText } from "./change-lines.ts";
+import { printChanges } from "./print-changes.ts";
 import { setStatus } from "./set-status.ts";
+
+export interface StatusFlags extends OperateFlags {
+  watch?: boolean;
+}
 
 /** Smaller differences between two clocks are not reported. */
 const notableOffsetMs = 2_000;
 
 /** @returns the exit code: 0 if there is a leader, else 1 */
-export async function status(name: string, session: Session<OperateFlags>): Promise<number> {
+export async function status(name: string, session: Session<StatusFlags>): Promise<number> {
   const { flags, serverClock } = session;
   const kinds = flags.lock ? [flags.lock] : allKinds;
   const found = await findElection(session, session.namespace, name, kinds).catch(async (missing) => {
@@ -48,7 +54,8 @@ export async function status(name: string, session: Session<OperateFlags>): Prom
   const candidates = await listCandidates(session, state);
   const flapping = flappingOf(state, events ?? [], serverClock.nowMs());
   const time = serverClock.time();
-  if (flags.output === "json" || flags.output === "yaml") {
+  const { output } = flags;
+  if (isData(output)) {
     const data = {
       ...dataOf(state, {
         ...(flapping && { flapping }),
@@ -57,11 +64,29 @@ export async function status(name: string, session: Session<OperateFlags>): Prom
       }),
       ...(others.length > 0 && { also: others.map((other) => dataOf(other)) }),
     };
-    session.print(await serialize(flags.output, data));
+    session.print(await (flags.watch ? serializeNext(output, data) : serialize(output, data)));
+  } else if (output === "name") {
+    session.print(`${resourceName(state, session.store)}\n`);
   } else {
     session.print(describeElection(session, state, { others, events, flapping, candidates }));
   }
+  if (flags.watch) await followElection(session, state);
   return state.standing === "led" ? 0 : 1;
+}
+
+/** After the description: one line for every change, or the data again. */
+function followElection(session: Session<StatusFlags>, state: ElectionState): Promise<void> {
+  const { output } = session.flags;
+  const { kind, namespace, name } = state;
+  return printChanges(
+    session,
+    { kinds: [kind], namespace, name, known: [state] },
+    async (next, _isDeleted, watched, change) => {
+      if (isData(output)) return serializeNext(output, dataOf(next));
+      if (output === "name") return `${resourceName(next, session.store)}\n`;
+      return `${lineText(watched, change, session.platform.clock)}\n`;
+    },
+  );
 }
 
 interface Surroundings {

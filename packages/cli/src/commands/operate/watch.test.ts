@@ -69,3 +69,36 @@ it.each([
   expect(platform.printed.startsWith("\u001b[?25l")).toBe(true);
   expect(platform.printed.endsWith("\u001b[?25h\n")).toBe(true);
 });
+
+it("fits many elections into the terminal, and keys select one, open it, filter and quit", async () => {
+  for (let index = 0; index < 40; index++) {
+    const name = `many-${String(index).padStart(2, "0")}`;
+    await client.request({
+      method: "POST",
+      path,
+      body: { metadata: { name }, spec: spec(`holder-of-${index}`, 0) },
+    });
+  }
+  const platform = fakePlatform(`watch -A --kubeconfig ${join(home, "kubeconfig")}`, {
+    home,
+    isTerminal: true,
+  });
+  platform.clock = systemClock;
+  const ended = runCommandLine(platform);
+  /** The last drawing. */
+  const screen = () => platform.printed.split("\u001b[J").at(-1) ?? "";
+  await expect.poll(screen).toMatch(/ (\d+) of \1 .*q quit/);
+  await expect.poll(screen).toContain("› default/");
+  expect(screen().split("\n").length).toBeLessThanOrEqual(24);
+  platform.press("/many-\r");
+  await expect.poll(screen).toMatch(/ 40 of \d+ /);
+  expect(screen()).toMatch(/^› default\/many-00/m);
+  expect(screen()).not.toMatch(/^[› ] default\/many-39/m);
+  platform.press("G");
+  await expect.poll(screen).toContain("› default/many-39");
+  platform.press("\r");
+  await expect.poll(screen).toMatch(/default\/many-39.*holder-of-39.* has led for/);
+  expect(screen()).not.toMatch(/^[› ] default\/many-38/m);
+  platform.press("q");
+  expect(await ended).toBe(0);
+});

@@ -1,24 +1,26 @@
 /** `tenure watch [NAME]`: every change as it happens. In a pipe one line per change, on a terminal a live view. */
-import { after, type Problem, parseDuration } from "@tenure/base";
+import { type Problem, parseDuration } from "@tenure/base";
 import { durationProblems, type OperateFlags, type Session } from "../../cluster/session.ts";
-import { describeChange, titleOf } from "../../display/descriptions.ts";
-import { withoutControls } from "../../display/paint.ts";
+import { titleOf } from "../../display/descriptions.ts";
+import { lineWriter } from "../../display/line-writer.ts";
 import { Picture } from "../../display/picture.ts";
-import { seconds } from "../../display/state-data.ts";
 import { findElection, listLocks, readLocks } from "../../elections/find.ts";
-import { follow } from "../../elections/follow.ts";
-import { type Change, History } from "../../elections/history.ts";
+import type { Change } from "../../elections/history.ts";
 import type { LockKind } from "../../elections/lock-object.ts";
-import { isElection } from "../../elections/other-leases.ts";
+import { type Watched, watchChanges } from "../../elections/watch-changes.ts";
 import { addressFor, Observer } from "../../observe/observer.ts";
 import { RecordingFile } from "../../observe/recording-file.ts";
 import { parseReplica, type ReplicaAddress, replicaProblems } from "../../replicas/replicas-option.ts";
 import { exclusive } from "../../settings/problems.ts";
 import { firstSignal } from "../../signals.ts";
-import { drawLive, type ReportedChange, type Watched } from "./live-view.ts";
+import { lineData, lineText, wallTimeOf } from "./change-lines.ts";
+import { selectorProblems } from "./list.ts";
+import { drawLive, type ReportedChange } from "./live-view.ts";
+import { initialView, keysIn, pressKey, type Rows } from "./view-keys.ts";
 
 export interface WatchFlags extends OperateFlags {
   allNamespaces?: boolean;
+  selector?: string;
   /** A duration. */
   window: string;
   /** The file for a recording. */
@@ -33,9 +35,11 @@ export function watchProblems(name: string | undefined, flags: WatchFlags): Prob
     ...(flags.replica !== undefined && flags.record === undefined
       ? [{ field: "replica", rule: "needs {record}", fix: "add --record FILE, or leave it out" }]
       : []),
+    ...selectorProblems(flags),
     ...(name !== undefined && flags.allNamespaces
       ? [{ ...exclusive("NAME", "allNamespaces"), fix: "choose one namespace with -n" }]
       : []),
+    ...(name !== undefined && flags.selector !== undefined ? [exclusive("NAME", "selector")] : []),
   ];
 }
 
@@ -45,81 +49,46 @@ const mostRecent = 50;
 
 export async function watch(name: string | undefined, session: Session<WatchFlags>): Promise<number> {
   const { flags, platform } = session;
-  const size = platform.terminal;
   const namespace = flags.allNamespaces ? undefined : session.namespace;
   const stop = new AbortController();
-  const ended = AbortSignal.any([stop.signal, firstSignal(platform).signal]);
   // One request before the watch: the watch would retry forever, but a failure here is reported at once.
   const kind = await kindOf(name, namespace, session);
   const isLive = platform.isTerminal && flags.output === undefined;
-  const view = isLive ? liveView(session, name, namespace) : lineView(session, () => stop.abort());
-  const recording = record(name, session, ended, () => stop.abort());
-  const elections = new Map<string, Watched>();
-  const watchedFor = (of: { namespace: string; name: string }): Watched => {
-    const key = titleOf(of);
-    const watched = elections.get(key) ?? { namespace: of.namespace, name: of.name, history: new History() };
-    elections.set(key, watched);
-    return watched;
-  };
-  const report = (watched: Watched, changes: readonly Change[]) => {
-    for (const change of changes) {
-      const now = platform.clock.now();
-      const wallMs = now.wallMs - (now.monoMs - change.atMs);
-      view.report({ wallMs, title: titleOf(watched), change }, watched);
-    }
-  };
-  let cancelTimer = () => {};
-  /** The watch does not report that a lease expires, so a timer does. */
-  const tick = () => {
-    cancelTimer();
-    const nowMs = session.monotonicMs();
-    for (const watched of elections.values()) report(watched, watched.history.tick(nowMs));
-    view.draw([...elections.values()]);
-    const next = Math.min(
-      ...[...elections.values()].map(({ history }) => history.expiresAtMs ?? Number.POSITIVE_INFINITY),
-      isLive ? nowMs + redrawMs : Number.POSITIVE_INFINITY,
-    );
-    if (Number.isFinite(next) && !ended.aborted)
-      cancelTimer = after(platform.clock, Math.max(1, next - nowMs), tick);
-  };
-  const endResize = size.onResize(() => {
+  const quit = () => stop.abort();
+  const signal = AbortSignal.any([stop.signal, firstSignal(platform).signal]);
+  const view = isLive ? liveView(session, name, namespace, quit) : lineView(session, quit);
+  const recording = record(name, session, signal, quit);
+  const { ended, tick } = watchChanges(session, {
+    kinds: [kind],
+    namespace,
+    name,
+    selector: flags.selector,
+    signal,
+    clock: platform.clock,
+    tickMs: isLive ? redrawMs : undefined,
+    onState: (state) => recording?.observer.state(state),
+    onDeleted: (of, named) => recording?.observer.deleted(of, named),
+    onChange: view.report,
+    onTick: view.draw,
+    onUp() {
+      recording?.observer.watch(undefined);
+      view.connection(undefined);
+    },
+    onDown(error) {
+      recording?.observer.watch(error.message);
+      view.connection(error.message);
+    },
+  });
+  const endResize = platform.terminal.onResize(() => {
     view.resized();
     tick();
   });
+  const endKeys =
+    isLive && platform.isInputTerminal ? platform.onKey((keys) => view.press(keys, tick)) : () => {};
   try {
-    tick();
-    await follow(session, {
-      kind,
-      namespace,
-      name,
-      signal: ended,
-      onState(state) {
-        if (name === undefined && !isElection(state, { withHeartbeats: namespace === state.namespace }))
-          return;
-        recording?.observer.state(state);
-        const watched = watchedFor(state);
-        watched.state = state;
-        report(watched, watched.history.observe(state, session.monotonicMs()));
-        tick();
-      },
-      onDeleted(of, named) {
-        recording?.observer.deleted(of, named);
-        const watched = watchedFor({ namespace: of, name: named });
-        delete watched.state;
-        report(watched, watched.history.deleted(session.monotonicMs()));
-        tick();
-      },
-      onUp() {
-        recording?.observer.watch(undefined);
-        view.connection(undefined);
-      },
-      onDown(error) {
-        recording?.observer.watch(error.message);
-        view.connection(error.message);
-      },
-    });
+    await ended;
   } finally {
-    cancelTimer();
+    endKeys();
     endResize();
     await view.end();
     recording?.end();
@@ -169,9 +138,9 @@ async function kindOf(
   namespace: string | undefined,
   session: Session<WatchFlags>,
 ): Promise<LockKind> {
-  const { lock } = session.flags;
+  const { lock, selector } = session.flags;
   if (name === undefined || namespace === undefined) {
-    await listLocks(session, namespace, lock ?? "lease");
+    await listLocks(session, namespace, lock ?? "lease", selector);
     return lock ?? "lease";
   }
   const [states, denials] = await readLocks(session, namespace, name, lock ? [lock] : undefined);
@@ -183,9 +152,11 @@ async function kindOf(
 }
 
 interface View {
-  report(reported: ReportedChange, watched: Watched): void;
+  report(watched: Watched, change: Change): void;
   draw(elections: readonly Watched[]): void;
   resized(): void;
+  /** @param keys what the terminal sent @param redraw draws the view again */
+  press(keys: string, redraw: () => void): void;
   /** @param trouble why the connection failed; undefined if it works */
   connection(trouble: string | undefined): void;
   end(): Promise<void>;
@@ -193,48 +164,26 @@ interface View {
 
 /** @param onClosed called when the reader of the pipe is gone */
 function lineView({ flags, platform }: Session<WatchFlags>, onClosed: () => void): View {
-  const encoder = new TextEncoder();
-  let written: Promise<unknown> = Promise.resolve();
+  const writer = lineWriter(platform, onClosed);
   let isDown = false;
-  const print = (line: string) => {
-    written = written
-      .then(async () => {
-        let rest = encoder.encode(`${line}\n`);
-        while (rest.length > 0) rest = rest.subarray(await platform.write(1, rest));
-      })
-      .catch(onClosed);
-  };
   return {
-    report: (reported, watched) =>
-      print(flags.output === "json" ? JSON.stringify(lineData(reported, watched)) : lineText(reported)),
+    report(watched, change) {
+      const { clock } = platform;
+      const line =
+        flags.output === "json"
+          ? JSON.stringify(lineData(watched, change, clock))
+          : lineText(watched, change, clock);
+      writer.print(`${line}\n`);
+    },
     draw() {},
     resized() {},
+    press() {},
     connection(trouble) {
       if (trouble !== undefined) platform.err(`${trouble} Trying again.\n`);
       else if (isDown) platform.err("Reconnected.\n");
       isDown = trouble !== undefined;
     },
-    end: async () => void (await written),
-  };
-}
-
-function lineText({ wallMs, title, change }: ReportedChange): string {
-  return `${new Date(wallMs).toISOString()}  ${title}  ${withoutControls(describeChange(change))}`;
-}
-
-function lineData({ wallMs, change }: ReportedChange, { namespace, name, history }: Watched): object {
-  return {
-    time: new Date(wallMs).toISOString(),
-    namespace,
-    name,
-    change: change.kind,
-    leader: change.kind === "leads" ? change.leader : (history.leader ?? null),
-    ...(change.kind === "transfer" || change.kind === "transfer-accepted"
-      ? { to: change.other }
-      : { previous: change.other }),
-    transitions: change.transitions ?? history.last?.record.leaseTransitions,
-    heldSeconds: seconds(change.heldMs),
-    gapSeconds: seconds(change.gapMs),
+    end: () => writer.end(),
   };
 }
 
@@ -242,40 +191,50 @@ function liveView(
   session: Session<WatchFlags>,
   name: string | undefined,
   namespace: string | undefined,
+  quit: () => void,
 ): View {
-  const { terminal, clock, out } = session.platform;
+  const { terminal, clock, out, isInputTerminal: hasKeys } = session.platform;
   const picture = new Picture(out, terminal);
   const colours = new Map<string, number>();
   const recent: ReportedChange[] = [];
   const windowMs = parseDuration(session.flags.window) as number;
   let trouble: string | undefined;
+  let view = initialView;
+  let shown: Rows = { titles: [], page: 1 };
   return {
-    report(reported) {
-      recent.push(reported);
+    report(watched, change) {
+      recent.push({ wallMs: wallTimeOf(change, clock), title: titleOf(watched), change });
       if (recent.length > mostRecent) recent.shift();
     },
     draw(elections) {
-      picture.draw(
-        drawLive({
-          elections,
-          recent,
-          trouble,
-          scope: name ?? (namespace === undefined ? "all namespaces" : `namespace ${namespace}`),
-          nowMs: clock.now().monoMs,
-          wallMs: clock.now().wallMs,
-          windowMs,
-          columns: terminal.columns(),
-          rows: terminal.rows(),
-          paint: session.paint,
-          colourOf(holder) {
-            const colour = colours.get(holder) ?? colours.size;
-            colours.set(holder, colour);
-            return colour;
-          },
-        }),
-      );
+      const drawing = drawLive({
+        elections,
+        recent,
+        trouble,
+        scope: name ?? (namespace === undefined ? "all namespaces" : `namespace ${namespace}`),
+        nowMs: clock.now().monoMs,
+        wallMs: clock.now().wallMs,
+        windowMs,
+        columns: terminal.columns(),
+        rows: terminal.rows(),
+        paint: session.paint,
+        view,
+        hasKeys,
+        colourOf(holder) {
+          const colour = colours.get(holder) ?? colours.size;
+          colours.set(holder, colour);
+          return colour;
+        },
+      });
+      shown = drawing;
+      picture.draw(drawing.lines);
     },
     resized: () => picture.forget(),
+    press(keys, redraw) {
+      for (const key of keysIn(keys)) view = pressKey(view, key, shown);
+      if (view.hasQuit) quit();
+      else redraw();
+    },
     connection: (now) => {
       trouble = now;
     },

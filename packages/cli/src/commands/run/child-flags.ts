@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import type { LogFlags } from "../../log/log.ts";
 import type { ConnectionFlags } from "../../settings/connection-options.ts";
 import type { ElectionFlags } from "../../settings/election-options.ts";
+import { offer } from "../../settings/flag-values.ts";
 import type { TrafficFlags } from "../../settings/traffic-options.ts";
 import type { HookFlags } from "./hooks.ts";
 
@@ -84,13 +85,19 @@ export function addChildOptions(command: Command): void {
         "--stop-timeout <duration>",
         `how long the child may take to stop before SIGKILL, which goes to all its descendants too ${defaultOf(defaults.stopTimeoutMs)}`,
       ),
-      new Option(
-        "--stop-signal <signal>",
-        `signal that asks the child to stop (default: ${defaults.stopSignal})`,
+      offer(
+        new Option(
+          "--stop-signal <signal>",
+          `signal that asks the child to stop (default: ${defaults.stopSignal})`,
+        ),
+        ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2"],
       ),
-      new Option(
-        "--kill-mode <mode>",
-        `which processes get that signal first: process (the child alone), group (its process group) or tree (all its descendants too); what is left when the child has exited gets it then (default: ${defaults.killMode})`,
+      offer(
+        new Option(
+          "--kill-mode <mode>",
+          `which processes get that signal first: process (the child alone), group (its process group) or tree (all its descendants too); what is left when the child has exited gets it then (default: ${defaults.killMode})`,
+        ),
+        ["process", "group", "tree"],
       ),
       new Option(
         "--pod-grace-period <duration>",
@@ -175,9 +182,12 @@ export function addChildOptions(command: Command): void {
         "--once <name>",
         "run the command to its end on one replica: record on the lock that this name is done, and exit with 0; the others exit with 0 without running it",
       ),
-      new Option(
-        "--on-exit <action>",
-        `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit}; with --once: exit)`,
+      offer(
+        new Option(
+          "--on-exit <action>",
+          `${exitActions.map((action) => `${action}: ${exitHelp[action]}`).join("; ")} (default: ${defaults.onExit}; with --once: exit)`,
+        ),
+        exitActions,
       ),
       new Option(
         "--max-restarts <number>",
@@ -187,11 +197,14 @@ export function addChildOptions(command: Command): void {
         "--restart-window <duration>",
         `window for --max-restarts ${defaultOf(defaults.restartWindowMs)}`,
       ),
-      new Option(
-        "--when-unhealthy <action>",
-        `if the child fails again after this replica gave up and was elected again. ${unhealthyActions
-          .map((action) => `${action}: ${unhealthyHelp[action]}`)
-          .join("; ")} (default: ${defaults.whenUnhealthy})`,
+      offer(
+        new Option(
+          "--when-unhealthy <action>",
+          `if the child fails again after this replica gave up and was elected again. ${unhealthyActions
+            .map((action) => `${action}: ${unhealthyHelp[action]}`)
+            .join("; ")} (default: ${defaults.whenUnhealthy})`,
+        ),
+        unhealthyActions,
       ),
     ],
   };

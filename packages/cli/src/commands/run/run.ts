@@ -178,7 +178,7 @@ async function supervise(
     } = outcome;
     const isIncomplete = waiting.isOver() || (once !== undefined && !once.isDone);
     const exitCode = outcome.exitCode === 0 && isIncomplete ? exitCodes.Incomplete : outcome.exitCode;
-    const facts = { event: "stopped", identity, exitCode, killed };
+    const facts = { event: "stopped" as const, identity, exitCode, killed };
     if (message === undefined) log.info(`${identity}: left the election`, facts);
     else log.warn(`${identity}: ${message}`, facts);
     return exitCode;

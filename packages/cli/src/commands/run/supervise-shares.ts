@@ -214,9 +214,9 @@ function errorLog(log: Log, platform: Platform): (event: { readonly error: Error
 /** Says with each line which share it is about. */
 function logOf(log: Log, share: string): Log {
   return {
-    info: (message, facts) => log.info(`${share}: ${message}`, { share, ...facts }),
-    warn: (message, facts) => log.warn(`${share}: ${message}`, { share, ...facts }),
-    error: (message, facts) => log.error(`${share}: ${message}`, { share, ...facts }),
+    info: (message, facts) => log.info(`${share}: ${message}`, { ...facts, share }),
+    warn: (message, facts) => log.warn(`${share}: ${message}`, { ...facts, share }),
+    error: (message, facts) => log.error(`${share}: ${message}`, { ...facts, share }),
     close: () => log.close(),
   };
 }

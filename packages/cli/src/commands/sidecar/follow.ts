@@ -67,7 +67,10 @@ export async function follow(
       }),
   };
   if (flags.followFile !== undefined) return followFile({ ...options, path: flags.followFile });
-  const connection = await connect(flags, platform, { signal, onWait: (message) => log.warn(message) });
+  const connection = await connect(flags, platform, {
+    signal,
+    onWait: (message) => log.warn(message, { event: "waiting" }),
+  });
   const [name = "", key] = (flags.followConfigmap ?? "").split("/", 2);
   try {
     const { client } = connection;

@@ -61,7 +61,7 @@ async function takePart(
   signal: AbortSignal,
   log: Log,
 ): Promise<void> {
-  const onWait = (message: string) => log.warn(message);
+  const onWait = (message: string) => log.warn(message, { event: "waiting" });
   const { lock, electionName, cluster } = await connectCandidate(flags, platform, { signal, onWait });
   const identity = identityFrom(flags, platform) ?? "";
   const name = flags.leaseLockName ?? "";

@@ -36,7 +36,7 @@ async function run(
 ): Promise<void> {
   const { config, client } = await connect(flags, platform, {
     signal,
-    onWait: (message) => log.warn(message),
+    onWait: (message) => log.warn(message, { event: "waiting" }),
   });
   const lockClient = newClient(config, platform, "tenure leader-election");
   const options: ElectedOptions = {

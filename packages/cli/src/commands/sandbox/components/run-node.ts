@@ -24,7 +24,10 @@ export async function runNode(command: Command, platform: Platform): Promise<voi
 }
 
 async function run(flags: NodeFlags, platform: Platform, signal: AbortSignal, log: Log): Promise<void> {
-  const { client } = await connect(flags, platform, { signal, onWait: (message) => log.warn(message) });
+  const { client } = await connect(flags, platform, {
+    signal,
+    onWait: (message) => log.warn(message, { event: "waiting" }),
+  });
   const name = (flags.name ?? platform.hostName()).toLowerCase();
   const node = await startNode({
     client,

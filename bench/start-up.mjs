@@ -1,0 +1,97 @@
+// @ts-check
+// Measures how long the command takes to start, compared with bare node: `tenure --version` until it exits, and `tenure run` until its
+// child runs, on a Lease that does not exist yet, against a sandbox in another process.
+//   node bench/start-up.mjs [RUNS] [--check]
+// Each figure is the median over new processes; the programs take turns. With --check it exits with 1 if a target is missed.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { KubeClient, loadConfig } from "@tenure/kube";
+import { jsonLine, markdownTable } from "./lib/figures.mjs";
+import { median } from "./lib/statistics.mjs";
+
+const runs = Number(process.argv.slice(2).find((word) => !word.startsWith("-")) ?? 21);
+if (!Number.isSafeInteger(runs) || runs < 1) {
+  console.error(`RUNS must be a whole number, at least 1: ${process.argv[2]}`);
+  process.exit(2);
+}
+const tenure = fileURLToPath(new URL("../packages/cli/bin/tenure.mjs", import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), "tenure-start-up-"));
+const kubeconfig = join(folder, "kubeconfig");
+const sandbox = spawn(process.execPath, [tenure, "sandbox", "--port", "0", "--kubeconfig-out", kubeconfig], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
+/** @type {Record<"bare" | "version" | "child" | "requests", number[]>} */
+const samples = { bare: [], version: [], child: [], requests: [] };
+try {
+  await new Promise((resolve) => sandbox.stdout.once("data", resolve));
+  for (let run = 0; run < runs; run++) {
+    samples.bare.push(exited("-e", "0"));
+    samples.version.push(exited(tenure, "--version"));
+    samples.child.push(childStarted(`start-${run}`));
+    samples.requests.push(await requests(`requests-${run}`));
+  }
+} finally {
+  sandbox.kill();
+  await rm(folder, { recursive: true, force: true });
+}
+const bare = median(samples.bare);
+/** @type {import("./lib/figures.mjs").Figure[]} */
+const figures = [
+  {
+    scenario: "start-up",
+    figure: "`tenure --version`, start to exit, p50",
+    unit: "ms",
+    ours: median(samples.version),
+    floor: bare,
+    atMost: 1.4 * bare,
+    samples: runs,
+  },
+  {
+    scenario: "start-up",
+    figure: "`tenure run` until its child runs, p50",
+    unit: "ms",
+    ours: median(samples.child),
+    floor: bare,
+    atMost: 2 * bare + median(samples.requests),
+    samples: runs,
+    note: "the floor is `node -e 0`, from start to exit; the target is twice that plus a new connection, a read and a write of a Lease",
+  },
+];
+console.log(figures.map(jsonLine).join("\n"));
+console.log(`\nnode ${process.version}\n\n${markdownTable(figures)}`);
+const isMissed = figures.some(({ ours = 0, atMost = 0 }) => ours > atMost);
+if (process.argv.includes("--check") && isMissed) process.exitCode = 1;
+
+/** @param {...string} args */
+function exited(...args) {
+  const startedMs = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+  return performance.now() - startedMs;
+}
+
+/** The child prints the time and exits. @param {string} name */
+function childStarted(name) {
+  const flags = ["run", "--kubeconfig", kubeconfig, "--lease-lock-name", name, "--on-exit", "exit"];
+  const startedMs = performance.timeOrigin + performance.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tenure, ...flags, "--", "date", "+%s%N"], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+  return Number(stdout.trim()) / 1e6 - startedMs;
+}
+
+/** What a candidate asks of the API before it leads. @param {string} name */
+async function requests(name) {
+  const client = new KubeClient(() => loadConfig({ kubeconfig }));
+  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const startedMs = performance.now();
+  await client.request({ method: "GET", path: `${path}/${name}` }).catch(() => {});
+  await client.request({ method: "POST", path, body: { metadata: { name }, spec: {} } });
+  const tookMs = performance.now() - startedMs;
+  client.close();
+  return tookMs;
+}

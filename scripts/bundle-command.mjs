@@ -1,0 +1,204 @@
+// @ts-check
+/**
+ * Puts the command and everything that it imports into few files: packages/cli/bundle for npm, and one CommonJS file for the single
+ * binary. Node spends about a millisecond on every module that it loads, and an installation without dependencies is quick.
+ * What is imported dynamically stays a chunk that only its command loads. See docs/adr/0026-the-command-is-bundled.md.
+ *
+ *     node scripts/bundle-command.mjs
+ */
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const cli = `${root}packages/cli/`;
+
+/** These contain native code, and stay packages of their own. */
+const external = [/^node:/, "classic-level", "pg-native"];
+
+/** The files that the sandbox reads, in its folder gen. */
+export const sandboxFiles = ["bootstrap.json", "descriptions.json", "protobuf.json", "types.json"];
+
+/** Our packages as tsc left them, under the names by which they import each other: their own bundles are for users of the libraries. */
+const resolveOwn = {
+  name: "resolve-own-packages",
+  /** @param {string} id */
+  resolveId(id) {
+    const [, name, entry = "index"] = /^@tenure\/([a-z]+)(?:\/([a-z-]+))?$/.exec(id) ?? [];
+    return name ? `${root}packages/${name}/dist/${entry}.js` : undefined;
+  },
+};
+
+/**
+ * Corrects the places of files, which are other ones in a bundle.
+ * @param {{ isBinary: boolean, version: string }} options
+ */
+const relocate = ({ isBinary, version }) => ({
+  name: "relocate-files",
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (id === `${cli}dist/version.js`) return `export const version = ${JSON.stringify(version)};`;
+    if (id.endsWith("/supervisor/dist/watchdog/watchdog.js"))
+      // A binary is its own watchdog: see binaryEntry.
+      return isBinary
+        ? replaced(
+            code,
+            /function programFile\(\) \{[\s\S]*?\n\}/,
+            `function programFile() { return "${watchdogArgument}"; }`,
+          )
+        : replaced(code, '"./main.js"', '"./watchdog.js"');
+    if (!id.includes("/sandbox/dist/") || !code.includes("../../gen/")) return undefined;
+    return isBinary
+      ? replaced(
+          replaced(code, /new URL\("\.\.\/\.\.\/gen\/([a-z]+\.json)", import\.meta\.url\)/g, '"$1"'),
+          /import \{ readFileSync \} from "node:fs";/,
+          'import { getAsset } from "node:sea"; const readFileSync = (name) => getAsset(name, "utf8");',
+        )
+      : replaced(code, "../../gen/", "./gen/");
+  },
+});
+
+/** @param {string} code @param {string | RegExp} what @param {string} by */
+function replaced(code, what, by) {
+  const result = typeof what === "string" ? code.replaceAll(what, by) : code.replace(what, by);
+  if (result === code) throw new Error(`the bundle does not find ${what} any more`);
+  return result;
+}
+
+/** The argument with which a binary starts itself as the watchdog. */
+const watchdogArgument = "tenure:watchdog";
+
+/** Before it there may be flags for Node, which a binary does not read. */
+const binaryEntry = `const at = process.argv.indexOf("${watchdogArgument}");
+if (at >= 2 && process.argv.slice(2, at).every((word) => word.startsWith("--"))) {
+  process.argv.splice(1, at, process.execPath);
+  import("${root}packages/supervisor/dist/watchdog/main.js");
+} else import("${cli}dist/main.js");
+`;
+
+/** Native code cannot be in a binary. */
+const noClassicLevel = {
+  name: "no-classic-level",
+  resolveId: (/** @type {string} */ id) => (id === "classic-level" ? "no-classic-level" : undefined),
+  load: (/** @type {string} */ id) =>
+    id === "no-classic-level"
+      ? `export class ClassicLevel { constructor() { throw new Error("The single binary cannot store data on disk. Leave out --data-dir, use --store with etcd, or install tenure with npm"); } }`
+      : undefined,
+};
+
+const entryName = "tenure-binary-entry";
+const virtualEntry = {
+  name: "binary-entry",
+  resolveId: (/** @type {string} */ id) => (id === entryName ? id : undefined),
+  load: (/** @type {string} */ id) => (id === entryName ? binaryEntry : undefined),
+};
+
+async function ownVersion() {
+  return JSON.parse(await readFile(`${cli}package.json`, "utf8")).version;
+}
+
+/** What `tenure run` needs. The rest is large, or seldom needed, and stays in files of its own. */
+const ownModules = /\/packages\/(base|core|kube|election|traffic|supervisor|status|cli)\/dist\/(.*)\.js$/;
+const seldomNeeded =
+  /^(main|version|start\/.*|stores\/.*|completion\/.*|commands\/(?!run\/|.*\bdeclare)(?!manifests\/options|probe\/probe|sidecar\/classic|elect\/single).*)$/;
+
+/** @param {string} id */
+function isInOneFile(id) {
+  const [, name, file = ""] = ownModules.exec(id) ?? [];
+  return name === undefined
+    ? id.includes("/node_modules/commander/")
+    : name !== "cli" || !seldomNeeded.test(file);
+}
+
+/** Writes packages/cli/bundle. */
+export async function bundleForNpm() {
+  const bundle = await rolldown({
+    input: {
+      tenure: `${cli}dist/main.js`,
+      index: `${cli}dist/index.js`,
+    },
+    platform: "node",
+    external,
+    plugins: [resolveOwn, relocate({ isBinary: false, version: await ownVersion() })],
+    logLevel: "silent",
+  });
+  const { output } = await bundle.write({
+    dir: `${cli}bundle`,
+    format: "esm",
+    cleanDir: true,
+    sourcemap: true,
+    // A shorter text takes less time to read. The source maps have the names.
+    minify: true,
+    chunkFileNames: "[name].js",
+    // One file for what most commands need, because every file costs time. Its modules are still evaluated only when they are imported.
+    strictExecutionOrder: true,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: "commands", test: isInOneFile }],
+    },
+  });
+  await bundle.close();
+  await bundleWatchdog();
+  await mkdir(`${cli}bundle/gen`);
+  for (const file of sandboxFiles)
+    await copyFile(`${root}packages/sandbox/gen/${file}`, `${cli}bundle/gen/${file}`);
+  await writeFile(`${cli}bundle/THIRD-PARTY-LICENSES.txt`, await licencesOf(output));
+}
+
+/** A program of its own, which shares no file with the command: it must start quickly and need little memory. */
+async function bundleWatchdog() {
+  const bundle = await rolldown({
+    input: `${root}packages/supervisor/dist/watchdog/main.js`,
+    platform: "node",
+    external,
+    plugins: [resolveOwn],
+    logLevel: "silent",
+  });
+  // The supervisor looks for it under this name, beside its own file.
+  await bundle.write({
+    file: `${cli}bundle/watchdog.js`,
+    format: "esm",
+    sourcemap: true,
+    codeSplitting: false,
+  });
+  await bundle.close();
+}
+
+/** The licences of the packages whose code is in the bundle. @param {readonly object[]} output */
+async function licencesOf(output) {
+  const packages = new Set(
+    output
+      .flatMap((each) => ("moduleIds" in each ? /** @type {string[]} */ (each.moduleIds) : []))
+      .map((id) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1])
+      .filter((folder) => folder !== undefined),
+  );
+  const texts = [...packages].sort().map(async (folder) => {
+    const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, "utf8"));
+    const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+    const words = await Promise.all(files.map((file) => readFile(`${folder}/${file}`, "utf8")));
+    return `${name} ${version} (${license})\n\n${words.join("\n").trim() || "The package has no file with its licence."}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
+}
+
+/** The whole command as one CommonJS program, for a single binary. @returns {Promise<string>} */
+export async function bundleForBinary() {
+  const bundle = await rolldown({
+    input: entryName,
+    platform: "node",
+    external: [/^node:/, "pg-native"],
+    plugins: [
+      virtualEntry,
+      noClassicLevel,
+      resolveOwn,
+      relocate({ isBinary: true, version: await ownVersion() }),
+    ],
+    logLevel: "silent",
+  });
+  const { output } = await bundle.generate({ format: "cjs", codeSplitting: false, minify: true });
+  await bundle.close();
+  if (output.length !== 1) throw new Error("the code of the binary must be one file");
+  return output[0].code;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleForNpm();
