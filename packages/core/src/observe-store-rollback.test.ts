@@ -68,3 +68,24 @@ describe("a lower revision than was seen", () => {
     expect(candidate.mayWork).toBe(false);
   });
 });
+
+describe("a version that a restored store gives again", () => {
+  it("with another record is a change: its holder has a full lease", () => {
+    const candidate = waiting(held(70));
+    candidate.wait(14_000);
+    candidate.observed(held(70, "c"));
+    expect(candidate.state.lock).toMatchObject({ sinceMs: candidate.monoMs });
+    expect(verbs(candidate.run(14_900))).not.toContain("acquire");
+  });
+
+  it("with another record ends the term of a leader", () => {
+    const candidate = leading();
+    const { lock } = candidate.state;
+    if (lock.kind !== "present") throw new Error("the leader has not seen its lock");
+    const effects = candidate.observed({
+      ...lock.view,
+      record: { ...lock.view.record, holderIdentity: "c" },
+    });
+    expect(ofType(effects, "term-lost")).toMatchObject([{ reason: "taken-over" }]);
+  });
+});

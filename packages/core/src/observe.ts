@@ -25,7 +25,8 @@ export function observe(ctx: StepContext, view: LockView): void {
   state.lastContactMs = ctx.at.monoMs;
   if (view.revision < state.revision) return;
   const before = state.lock;
-  if (before.kind === "present" && before.view.version === view.version) return;
+  // The same version with another record: the store was restored from a backup, and has given the number again.
+  if (before.kind === "present" && isSameView(before.view, view)) return;
 
   const isSameLock = before.kind === "present" && before.view.uid === view.uid;
   const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
@@ -70,6 +71,10 @@ export function observe(ctx: StepContext, view: LockView): void {
       break;
   }
   if (isOrderedToStepDown(ctx.config, view)) drain(ctx, "step-down", ctx.config.cooldownMs);
+}
+
+function isSameView(a: LockView, b: LockView): boolean {
+  return a.version === b.version && a.uid === b.uid && sameRecord(a.record, b.record);
 }
 
 /** Handles the news that the lock does not exist. */
