@@ -1,5 +1,4 @@
 /** A process that runs what ships: an Election with a real lock and the real client, over a simulated network. */
-
 import { first } from "@tenure/base";
 import type { LeaderRecord } from "@tenure/core";
 import { Election, type ElectionMetrics, type ElectionOptions, type Lock, type Term } from "@tenure/election";
