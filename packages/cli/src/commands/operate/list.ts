@@ -77,7 +77,10 @@ async function printList(
     if (isData(output) && !flags.watch)
       session.print(
         await serialize(output, {
-          items: elections.map((state) => ({ ...dataOf(state), standbys: standbysIn(state, leases) ?? null })),
+          items: elections.map((state) => ({
+            ...dataOf(state),
+            standbys: standbysIn(state, leases) ?? null,
+          })),
         }),
       );
     else for (const state of elections) session.print(await format(state));
