@@ -75,7 +75,7 @@ describe("a version that a restored store gives again", () => {
     candidate.wait(14_000);
     candidate.observed(held(70, "c"));
     expect(candidate.state.lock).toMatchObject({ sinceMs: candidate.monoMs });
-    expect(verbs(candidate.run(14_900))).not.toContain("acquire");
+    expect(verbs(candidate.wait(14_900))).not.toContain("acquire");
   });
 
   it("with another record ends the term of a leader", () => {

@@ -151,6 +151,9 @@ function report(summary: Summary, seconds: number, { bug, width }: Run): void {
     const options = `${width === "mixed" ? "" : ` --${width}`}${bug === undefined ? "" : ` --bug ${bug}`}`;
     console.log(`  replay: npm run simulate -- --from ${seed} --seeds 1${options}`);
   }
+  const { failures, violatingSeeds } = summary;
+  if (violatingSeeds.length > failures.length)
+    console.log(`\nall seeds with violations: ${violatingSeeds.join(", ")}`);
 }
 
 function wholeNumber(value: string | undefined, name: string, fallback: number, least: number): number {

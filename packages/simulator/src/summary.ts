@@ -21,6 +21,7 @@ export interface Summary {
   readonly clientGoOverlaps: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly violations: number;
+  readonly violatingSeeds: readonly number[];
   /** The checks that were the only ones to report anything in a history. */
   readonly soleChecks: readonly string[];
   readonly failures: readonly Failure[];
@@ -35,6 +36,7 @@ export const emptySummary: Summary = {
   clientGoOverlaps: 0,
   faults: {},
   violations: 0,
+  violatingSeeds: [],
   soleChecks: [],
   failures: [],
 };
@@ -54,6 +56,7 @@ export function add(a: Summary, b: Summary): Summary {
     clientGoOverlaps: a.clientGoOverlaps + b.clientGoOverlaps,
     faults,
     violations: a.violations + b.violations,
+    violatingSeeds: [...a.violatingSeeds, ...b.violatingSeeds].sort((x, y) => x - y),
     soleChecks: [...new Set([...a.soleChecks, ...b.soleChecks])],
     failures: [...a.failures, ...b.failures].sort((x, y) => x.seed - y.seed).slice(0, shownFailures),
   };
@@ -88,6 +91,7 @@ export async function simulateSeeds(
       clientGoOverlaps: outcome.clientGoOverlaps,
       faults,
       violations: outcome.violations.length,
+      violatingSeeds: reported.size > 0 ? [seed] : [],
       soleChecks: reported.size === 1 ? [...reported] : [],
       failures,
     });
