@@ -1,6 +1,6 @@
 /** Late, missing and contradictory answers, and that none of them causes a tight loop. */
 import { describe, expect, it } from "vitest";
-import { annotated, held, released, view } from "./testing/records.ts";
+import { annotated, held, released, type view } from "./testing/records.ts";
 import {
   leading,
   ofType,
