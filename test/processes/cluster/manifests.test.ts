@@ -3,13 +3,13 @@
  * rolled over, and the Service reaches whom it should. The containers are real processes of `tenure run` and `tenure sidecar`.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { KubeClient, loadConfig } from "@tenure/kube";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, type ExpectStatic, it } from "vitest";
 import { objectsFor } from "../../../packages/cli/src/commands/manifests/objects.ts";
 import {
   type ManifestOptions,
@@ -21,8 +21,8 @@ import type { Body } from "../../conformance/target.ts";
 import { collectionOf } from "../manifests/resources.ts";
 import { endAll, start as startCommand } from "../operate/commands.ts";
 
-const tenure = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
-const library = fileURLToPath(new URL("../../../packages/election/dist/index.js", import.meta.url));
+const tenureFolder = fileURLToPath(new URL("../../../packages/cli", import.meta.url));
+const library = fileURLToPath(new URL("library-worker.mjs", import.meta.url));
 const example = fileURLToPath(new URL("../../../deploy/kustomize/example", import.meta.url));
 const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
 const longMs = 60_000;
@@ -35,14 +35,19 @@ let client: KubeClient;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tenure-manifests-"));
   const kubeconfig = join(folder, "kubeconfig");
-  // The image of the example: a folder with worker.js, whose entry point is tenure.
+  // The image of the example: a folder with worker.js and tenure, which is its entry point.
   const billing = join(folder, "billing");
   await mkdir(billing);
   await writeFile(join(billing, "worker.js"), server);
-  const start = `${process.execPath} ${tenure}`;
+  for (const part of ["bin", "bundle", "package.json"])
+    await cp(join(tenureFolder, part), join(billing, "tenure", part), { recursive: true });
+  const start = `${process.execPath} tenure/bin/tenure.mjs`;
   await writeFile(join(billing, "package.json"), JSON.stringify({ scripts: { start } }));
-  const images = [`billing=${billing}`, ...["tenure", "worker"].map((name) => `${name}=${start}`)];
-  const flags = ["--port", "0", "--nodes", "3", "--kubeconfig-out", kubeconfig, "--image", ...images];
+  const tenure = `${process.execPath} ${join(tenureFolder, "bin/tenure.mjs")}`;
+  const images = [`billing=${billing}`, ...["tenure", "worker"].map((name) => `${name}=${tenure}`)];
+  // With a network of their own, pods have addresses that an EndpointSlice may name.
+  const nodes = ["--nodes", "3", "--isolation", "network"];
+  const flags = ["--port", "0", ...nodes, "--kubeconfig-out", kubeconfig, "--image", ...images];
   await startCommand(["sandbox", ...flags], { HOME: folder }).line(/"ready"/);
   client = new KubeClient(() => loadConfig({ kubeconfig }));
 });
@@ -61,13 +66,13 @@ async function apply(namespace: string, objects: readonly Body[]): Promise<void>
     await client.request({ method: "POST", path: collectionOf(object), body: object });
 }
 
-/** Waits until all pods are of the newest template, and as many are ready as there should be. */
-async function rolledOut(watch: DeploymentWatch, ready: number): Promise<void> {
+/** Waits until all pods are of this generation of the Deployment, and as many are ready as there should be. */
+async function rolledOut(watch: DeploymentWatch, ready: number, generation = 1): Promise<void> {
   await watch.until(
     "rolled out",
     () => {
-      const { metadata, spec, status = {} } = watch.deployment ?? {};
-      if (!spec || status.observedGeneration !== metadata.generation) return false;
+      const { spec, status = {} } = watch.deployment ?? {};
+      if (!spec || status.observedGeneration !== generation) return false;
       const { replicas } = spec;
       const isUpdated = status.updatedReplicas === replicas && status.replicas === replicas;
       return isUpdated && (status.availableReplicas ?? 0) === ready && watch.pods.length === replicas;
@@ -96,6 +101,7 @@ async function address(namespace: string, pod: string): Promise<string> {
 }
 
 async function becomesReadyAndRollsOver(
+  expect: ExpectStatic,
   namespace: string,
   name: string,
   { ready, toLeader }: { ready: number; toLeader: boolean },
@@ -105,8 +111,8 @@ async function becomesReadyAndRollsOver(
     await rolledOut(watch, ready);
     const before = new Set(watch.pods.map(({ metadata }) => metadata.name));
     const annotations = { "kubectl.kubernetes.io/restartedAt": "2030-01-01T00:00:00Z" };
-    await watch.patch({ spec: { template: { metadata: { annotations } } } });
-    await rolledOut(watch, ready);
+    const { metadata } = await watch.patch({ spec: { template: { metadata: { annotations } } } });
+    await rolledOut(watch, ready, metadata.generation);
     expect(watch.pods.filter(({ metadata }) => before.has(metadata.name))).toEqual([]);
     const names = watch.pods.map(({ metadata }) => metadata.name);
     await expect.poll(() => leaderOf(namespace, name)).toSatisfy((leader: string) => names.includes(leader));
@@ -126,9 +132,9 @@ async function becomesReadyAndRollsOver(
 
 const variants = modes.flatMap((mode) => trafficModes.map((traffic) => ({ mode, traffic })));
 
-it.each(variants.filter(({ mode }) => mode !== "library"))(
+it.concurrent.for(variants.filter(({ mode }) => mode !== "library"))(
   "$mode with traffic $traffic becomes ready and rolls over",
-  async ({ mode, traffic }) => {
+  async ({ mode, traffic }, { expect }) => {
     const namespace = `${mode}-${traffic}`;
     const options: ManifestOptions = {
       ...{ name: "worker", namespace, image: "worker:1", mode, traffic, port: 3000 },
@@ -136,7 +142,7 @@ it.each(variants.filter(({ mode }) => mode !== "library"))(
     };
     await apply(namespace, objectsFor(options) as Body[]);
     const isOnlyLeaderReady = traffic === "ready-file" || traffic === "configmap";
-    await becomesReadyAndRollsOver(namespace, "worker", {
+    await becomesReadyAndRollsOver(expect, namespace, "worker", {
       ready: isOnlyLeaderReady ? 1 : 3,
       toLeader: traffic !== "none",
     });
@@ -144,38 +150,25 @@ it.each(variants.filter(({ mode }) => mode !== "library"))(
   240_000,
 );
 
-it("the library becomes ready and rolls over", async () => {
+it.concurrent("the library becomes ready and rolls over", async ({ expect }) => {
   const namespace = "library-none";
-  const program = `import { Election, LeaseLock } from ${JSON.stringify(library)};
-    import { createServer } from "node:http";
-    const stop = new AbortController();
-    process.once("SIGTERM", () => stop.abort());
-    const server = createServer((_, answer) => answer.end()).listen(3000);
-    const status = createServer((_, answer) => answer.end()).listen(8081);
-    const { NAMESPACE: namespace, POD_NAME: identity } = process.env;
-    const election = new Election({ lock: new LeaseLock({ namespace, name: "worker" }), identity });
-    const until = (signal) => new Promise((resolve) => signal.addEventListener("abort", resolve));
-    await election.run(({ signal }) => until(signal), { signal: stop.signal });
-    server.close();
-    status.close();`;
-  const command = [process.execPath, "--input-type=module", "-e", program];
   const options = {
     name: "worker",
     namespace,
     image: "worker:1",
     port: 3000,
     mode: "library",
-    command,
+    command: [process.execPath, library],
   } as const;
   await apply(namespace, objectsFor(options) as Body[]);
-  await becomesReadyAndRollsOver(namespace, "worker", { ready: 3, toLeader: false });
+  await becomesReadyAndRollsOver(expect, namespace, "worker", { ready: 3, toLeader: false });
 }, 240_000);
 
-it("the example of kustomize becomes ready and rolls over", async ({ skip }) => {
+it.concurrent("the example of kustomize becomes ready and rolls over", async ({ expect, skip }) => {
   skip(!hasKubectl, "kubectl is not installed");
   const body = { metadata: { name: "prod" } };
   await client.request({ method: "POST", path: "/api/v1/namespaces", body });
   const args = ["apply", "--kubeconfig", join(folder, "kubeconfig"), "-k", example];
   await promisify(execFile)("kubectl", args, { env: { ...process.env, HOME: folder } });
-  await becomesReadyAndRollsOver("prod", "worker", { ready: 2, toLeader: true });
+  await becomesReadyAndRollsOver(expect, "prod", "worker", { ready: 2, toLeader: true });
 }, 240_000);

@@ -10,14 +10,15 @@ let count = 0;
 
 /**
  * Each child writes its pid into a file of its shard, and records it if the process that wrote it before still lives. A child that is
- * asked to stop removes the file.
+ * asked to stop removes the file. A process that was killed and that nobody has waited for yet (a zombie) does not live.
  */
 function newRun(flag: "--shards" | "--permits", number: number) {
   const name = `shared-${++count}`;
   const file = join(world.folder, name);
   const index = flag === "--shards" ? "$TENURE_SHARD" : "$TENURE_PERMIT";
   const child = `
-    before=$(cat ${file}-${index} 2>/dev/null) && kill -0 $before 2>/dev/null && echo "two work on ${index}" >> ${file}
+    before=$(cat ${file}-${index} 2>/dev/null) && grep -q '^State:.[^ZX]' /proc/$before/status 2>/dev/null &&
+      echo "two work on ${index}" >> ${file}
     echo $$ > ${file}-${index}
     echo "start $TENURE_IDENTITY ${index} $TENURE_TOKEN $TENURE_SHARD_COUNT $TENURE_SHARD_RANGE" >> ${file}
     trap 'rm ${file}-${index}; echo "stop $TENURE_IDENTITY ${index}" >> ${file}; exit 0' TERM
