@@ -7,6 +7,7 @@
  *     node scripts/bundle-command.mjs
  */
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -16,8 +17,17 @@ const cli = `${root}packages/cli/`;
 /** These contain native code, and stay packages of their own. */
 const external = [/^node:/, "classic-level", "pg-native"];
 
-/** The files that the sandbox reads, in its folder gen. */
-export const sandboxFiles = ["bootstrap.json", "descriptions.json", "protobuf.json", "types.json"];
+/** The files that the command reads while it runs: their folder in the bundle, and where they come from. */
+export const dataFiles = [
+  ...["bootstrap.json", "descriptions.json", "protobuf.json", "types.json"].map((file) => ({
+    folder: "gen",
+    source: `${root}packages/sandbox/gen/${file}`,
+  })),
+  ...["page/index.html", "page/page.css", "bundle/page.js"].map((file) => ({
+    folder: "page",
+    source: `${root}packages/ui/${file}`,
+  })),
+];
 
 /** Our packages as tsc left them, under the names by which they import each other: their own bundles are for users of the libraries. */
 const resolveOwn = {
@@ -47,6 +57,18 @@ const relocate = ({ isBinary, version }) => ({
             `function programFile() { return "${watchdogArgument}"; }`,
           )
         : replaced(code, '"./main.js"', '"./watchdog.js"');
+    if (id.endsWith("/ui/dist/server/assets.js"))
+      return isBinary
+        ? replaced(
+            replaced(
+              code,
+              'readFile(new URL(place, import.meta.url), "utf8")',
+              'getAsset(place.split("/").at(-1), "utf8")',
+            ),
+            /import \{ readFile \} from "node:fs\/promises";/,
+            'import { getAsset } from "node:sea";',
+          )
+        : replaced(code, /"\.\.\/\.\.\/(?:page|bundle)\//g, '"./page/');
     if (!id.includes("/sandbox/dist/") || !code.includes("../../gen/")) return undefined;
     return isBinary
       ? replaced(
@@ -139,9 +161,10 @@ export async function bundleForNpm() {
   });
   await bundle.close();
   await bundleWatchdog();
-  await mkdir(`${cli}bundle/gen`);
-  for (const file of sandboxFiles)
-    await copyFile(`${root}packages/sandbox/gen/${file}`, `${cli}bundle/gen/${file}`);
+  for (const { folder, source } of dataFiles) {
+    await mkdir(`${cli}bundle/${folder}`, { recursive: true });
+    await copyFile(source, `${cli}bundle/${folder}/${basename(source)}`);
+  }
   await writeFile(`${cli}bundle/THIRD-PARTY-LICENSES.txt`, await licencesOf(output));
 }
 

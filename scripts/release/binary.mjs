@@ -8,10 +8,10 @@
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { bundleForBinary, sandboxFiles } from "../bundle-command.mjs";
+import { bundleForBinary, dataFiles } from "../bundle-command.mjs";
 import { root } from "./stage.mjs";
 
 /** A version with long-term support. Its licence goes with the binary. */
@@ -84,7 +84,7 @@ async function prepareBlob(work, arch, node) {
     disableExperimentalSEAWarning: true,
     // Compiled code starts sooner. It only fits the architecture on which it was made.
     useCodeCache: arch === process.arch,
-    assets: Object.fromEntries(sandboxFiles.map((file) => [file, join(root, "packages/sandbox/gen", file)])),
+    assets: Object.fromEntries(dataFiles.map(({ source }) => [basename(source), source])),
   };
   await writeFile(join(work, `${arch}.json`), JSON.stringify(config));
   await run(node, ["--experimental-sea-config", join(work, `${arch}.json`)]);

@@ -21,11 +21,15 @@ describe.skipIf(whyNot !== undefined)("docs/tasks/operate.md", () => {
     await second.says(`new leader elected: ${one}`);
 
     // The last of them stays until Ctrl-C.
-    const looking = guide.start("tenure status billing -n prod");
+    const looking = guide.start("tenure status billing -n prod\ntenure list");
     await looking.says(/leader +billing-1/);
     await looking.says(/^prod +billing +billing-1/);
     await looking.says(`${one} leads`, looking.lines.length);
     looking.interrupt();
+
+    const candidates = await guide.run("tenure status billing -n prod\nkubectl get leases");
+    expect(candidates).toMatch(new RegExp(`${other}.*leads`));
+    for (const id of [one, other]) expect(candidates).toContain(`billing.candidate.${id}`);
 
     const handed = await guide.run("tenure step-down billing -n prod");
     expect(handed).toContain(`${one} stepped down`);

@@ -31,8 +31,10 @@ describe.skipIf(whyNoPods !== undefined)("examples/guide-readiness", () => {
     );
 
     await guide.run("kubectl delete pod");
-    await expect.poll(leader).not.toBe(first);
+    await expect.poll(leader).toSatisfy((pod: string) => pod !== "" && pod !== first);
     const second = await leader();
+    // A new pod may lead before its node has reported its address.
+    await expect.poll(() => addressOf(second)).not.toBe("");
     const address = await addressOf(second);
     await expect
       .poll(() => guide.run("kubectl get endpoints leader-demo --no-headers"))

@@ -179,7 +179,7 @@ describe("wrong input exits with 2", () => {
     [["status"], "missing required argument 'name'"],
     [["status", "Bad_Name"], "NAME must be 1 to 253 lower case letters, digits, '-' or '.'"],
     [["status", "x", "-n", "a/b"], "--namespace must be 1 to 253 lower case"],
-    [["status", "x", "-o", "xml"], "Allowed: wide, json, yaml."],
+    [["status", "x", "-o", "xml"], "Allowed: wide, json, yaml, name, jsonpath=TEMPLATE; did you mean yaml?"],
     [
       ["status", "x", "--lock", "secret"],
       '--lock must be one of lease, configmap, endpoints, or a URL that begins with postgres://, etcd:// or etcds://, but is "secret"',
@@ -221,6 +221,8 @@ describe("wrong input exits with 2", () => {
     expect(code).toBe(2);
     expect(err).toContain("TENURE_LOCK must be one of lease, configmap, endpoints, or a URL");
     expect(err).toContain('postgres://, etcd:// or etcds://, but is "secret"');
-    expect(err).toContain('TENURE_OUTPUT must be one of json, yaml, wide, but is "xml"');
+    expect(err).toContain(
+      'TENURE_OUTPUT must be one of json, yaml, wide, name, jsonpath=TEMPLATE, but is "xml"; did you mean yaml?',
+    );
   });
 });

@@ -14,13 +14,16 @@ const jsonPathPrefix = "jsonpath=";
 /** @param formats the formats besides plain text */
 export function outputOption(formats: readonly OutputFormat[]): Option {
   return new Option("-o, --output <format>", "output format (default: plain text)")
-    .choices(formats.map((format) => (format === "jsonpath" ? "jsonpath=TEMPLATE" : format)))
+    .choices(formats.map(nameOf))
     .argParser((value) => {
       const problem = outputProblem(value, formats);
-      if (problem) throw new InvalidArgumentError(`${problem.fix ?? ""}`);
-      return value;
+      if (!problem) return value;
+      const allowed = `Allowed: ${formats.map(nameOf).join(", ")}`;
+      throw new InvalidArgumentError(problem.fix ? `${allowed}; ${problem.fix}` : `${allowed}.`);
     });
 }
+
+const nameOf = (format: OutputFormat) => (format === "jsonpath" ? "jsonpath=TEMPLATE" : format);
 
 /** What is wrong with a value of -o, if anything. commander checks only the command line, not the environment. */
 export function outputProblem(
@@ -36,10 +39,10 @@ export function outputProblem(
       : undefined;
   }
   if (value !== "jsonpath" && (formats as readonly string[]).includes(value)) return undefined;
-  const shown = formats.map((format) => (format === "jsonpath" ? "jsonpath=TEMPLATE" : format));
   const meant = nearest(value, formats);
-  const fix = `Allowed: ${shown.join(", ")}.${meant === undefined || meant === value ? "" : ` Did you mean ${meant}?`}`;
-  return { field: "output", rule: `must be one of ${shown.join(", ")}`, fix, value: quote(value) };
+  const hint = meant === undefined || meant === value ? {} : { fix: `did you mean ${meant}?` };
+  const rule = `must be one of ${formats.map(nameOf).join(", ")}`;
+  return { field: "output", rule, value: quote(value), ...hint };
 }
 
 function templateOf(value: string): string | undefined {
