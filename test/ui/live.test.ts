@@ -91,7 +91,7 @@ it("shows what happens, with its reason and its length", async () => {
   expect(Math.abs(lengthMs(await newest(/paused/)) - (resumedMs - pausedMs))).toBeLessThan(nearMs);
 
   expect(await page.locator("#details > p").nth(1).textContent()).toMatch(
-    /^0 overlaps in \d+ terms?, by the work that replicas reported$/,
+    /^0 overlaps in \d+ terms?, by the work that replicas reported/,
   );
   await picture(page, "live");
   expect(errors).toEqual([]);

@@ -63,8 +63,9 @@ async function taskMs(cdp: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1_000;
 }
 
-/** The next picture has been drawn: the page draws in the same frame in which it is told to. */
-const frame = (page: Page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+/** The page has drawn: it does so in the next frame, or in the one after it if that has begun. */
+const drawn = (page: Page) =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 
 it("scrolls without a task longer than 50 ms, below 150 MB", async () => {
   const path = join(folder, "large.html");
@@ -82,13 +83,13 @@ it("scrolls without a task longer than 50 ms, below 150 MB", async () => {
       const scroller = document.getElementById("elections");
       if (scroller) scroller.scrollTop = top;
     }, step * 290);
-    await frame(page);
+    await drawn(page);
     longest.push((await taskMs(cdp)) - beforeMs);
   }
   for (const key of ["+", "+", "+", "ArrowLeft", "ArrowLeft", "-", "-", "-", "-"]) {
     const beforeMs = await taskMs(cdp);
     await page.keyboard.press(key);
-    await frame(page);
+    await drawn(page);
     longest.push((await taskMs(cdp)) - beforeMs);
   }
   await picture(page, "large");

@@ -134,6 +134,7 @@ const variants = modes.flatMap((mode) => trafficModes.map((traffic) => ({ mode, 
 
 it.concurrent.for(variants.filter(({ mode }) => mode !== "library"))(
   "$mode with traffic $traffic becomes ready and rolls over",
+  { timeout: 240_000 },
   async ({ mode, traffic }, { expect }) => {
     const namespace = `${mode}-${traffic}`;
     const options: ManifestOptions = {
@@ -147,7 +148,6 @@ it.concurrent.for(variants.filter(({ mode }) => mode !== "library"))(
       toLeader: traffic !== "none",
     });
   },
-  240_000,
 );
 
 it.concurrent("the library becomes ready and rolls over", async ({ expect }) => {
