@@ -140,6 +140,12 @@ export class Connection {
     );
   }
 
+  /** A stream failed. If its token was the reason, the next one gets a new token. */
+  streamFailed(error: unknown): void {
+    if (isTokenExpired(error)) this.#token = undefined;
+    this.moveOn();
+  }
+
   /** Leaves this member for the next one, with a new connection. */
   moveOn(): void {
     this.close();

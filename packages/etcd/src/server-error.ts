@@ -41,7 +41,9 @@ export function detailsOf(error: unknown): string {
 
 /** Whether the token is not valid any more, so that a new one may help. */
 export function isTokenExpired(error: unknown): boolean {
-  return grpcCode(error) === status.UNAUTHENTICATED || /revision of auth store is old/.test(detailsOf(error));
+  // A watch that was cancelled has a reason, and no code.
+  const isTold = /revision of auth store is old|invalid auth token/.test(detailsOf(error));
+  return isTold || grpcCode(error) === status.UNAUTHENTICATED;
 }
 
 function explain(error: unknown, { key }: Place): { kind: Failure["kind"]; reason: string } {

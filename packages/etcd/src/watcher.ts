@@ -34,8 +34,8 @@ export async function watchKey(parts: WatcherParts, signal: AbortSignal): Promis
     } catch (error) {
       if (signal.aborted) break;
       parts.onDown(error);
+      connection.streamFailed(error);
     }
-    connection.moveOn();
     await sleep(clock, backoff.next(), signal);
   }
   connection.close();
