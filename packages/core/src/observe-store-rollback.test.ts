@@ -75,7 +75,16 @@ describe("a version that a restored store gives again", () => {
     candidate.wait(14_000);
     candidate.observed(held(70, "c"));
     expect(candidate.state.lock).toMatchObject({ sinceMs: candidate.monoMs });
-    expect(verbs(candidate.wait(14_900))).not.toContain("acquire");
+    expect(verbs(candidate.wait(14_900))).not.toContain("update");
+  });
+
+  it("with a free lock does not make it free: the holder that was seen may still be working", () => {
+    const candidate = waiting(held(70));
+    candidate.wait(1_000);
+    candidate.observed(released(70));
+    const unchanged = () => ({ kind: "found", view: released(70) }) as const;
+    expect(verbs(candidate.run(14_900, unchanged))).not.toContain("update");
+    expect(verbs(candidate.run(200, unchanged))).toContain("update");
   });
 
   it("with another record ends the term of a leader", () => {

@@ -25,7 +25,6 @@ export function observe(ctx: StepContext, view: LockView): void {
   state.lastContactMs = ctx.at.monoMs;
   if (view.revision < state.revision) return;
   const before = state.lock;
-  // The same version with another record: the store was restored from a backup, and has given the number again.
   if (before.kind === "present" && isSameView(before.view, view)) return;
 
   const isSameLock = before.kind === "present" && before.view.uid === view.uid;
@@ -98,7 +97,10 @@ export function observeAbsent(ctx: StepContext): void {
  * renewed just before the deletion without this candidate seeing it, and it need not be the holder that was seen last.
  */
 function rememberVanishedHolder(ctx: StepContext, before: ObservedLock, view: LockView | undefined): void {
-  if (before.kind !== "present" || before.view.uid === view?.uid) return;
+  if (before.kind !== "present") return;
+  // The same version with another record: the store was restored from a backup, and has given the number again.
+  const isReplaced = before.view.uid !== view?.uid || before.view.version === view.version;
+  if (!isReplaced) return;
   const ownWrite = ownWriteOf(ctx.state, before.view.record);
   // Until the hard deadline of our own write, nobody else can have acquired the lock, unless that write released it.
   const wasOurs = ownWrite !== undefined && ownWrite.purpose !== "release";

@@ -58,8 +58,7 @@ describe("Checker", () => {
     const violationsIfSeen = (longestLeaseMs: number | undefined) => {
       const times = { now: 5_000 };
       const checker = newChecker(times);
-      const knownTo = new Map(longestLeaseMs === undefined ? [] : [["b", longestLeaseMs]]);
-      checker.vanished(lockOf("a", 0), knownTo);
+      checker.vanished(lockOf("a", 0), () => longestLeaseMs ?? 0);
       times.now = 10_000;
       checker.committed(undefined, lockOf("b", 10_000));
       return checker.violations;

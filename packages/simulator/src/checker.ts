@@ -38,9 +38,12 @@ export class Checker {
     this.longestLeaseMs = longestLeaseMs;
   }
 
-  /** A checker for one lock object. In a migration there are two, and each is a lock of its own. */
-  newLock(): LockChecker {
-    const lock = new LockChecker(this, () => this.#locks.length === 1);
+  /**
+   * A checker for one lock object. In a migration there are two, and each is a lock of its own.
+   * @param hasOtherTransfer whether a transfer in the other object counts instead of the one in this object
+   */
+  newLock(hasOtherTransfer: () => boolean = () => false): LockChecker {
+    const lock = new LockChecker(this, () => this.#locks.length === 1, hasOtherTransfer);
     this.#locks.push(lock);
     return lock;
   }
@@ -132,7 +135,11 @@ export class Checker {
   wasAcquirableSince(sinceMs: number, except: string | undefined): boolean {
     if (this.#hasActiveFault || this.#lastFaultMs >= sinceMs) return false;
     return [...this.#readySinceMs].some(
-      ([id, readySinceMs]) => readySinceMs < sinceMs && id !== except && !this.#silentlyWatching.has(id),
+      ([id, readySinceMs]) =>
+        readySinceMs < sinceMs &&
+        id !== except &&
+        !this.#silentlyWatching.has(id) &&
+        !this.#candidates.get(id)?.asksPlugin,
     );
   }
 

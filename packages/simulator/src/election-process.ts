@@ -18,6 +18,7 @@ export interface ElectionParts extends ProcessParts {
   readonly canUseThread: boolean;
   /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
   readonly objects: readonly number[];
+  readonly asksPlugin: boolean;
   /** The process has ended by itself. */
   readonly onExit: () => void;
 }
@@ -29,8 +30,9 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   readonly leaseMs: number;
   override readonly objects: readonly number[];
   readonly mayHesitate: boolean;
+  readonly asksPlugin: boolean;
   readonly #election: Election;
-  readonly #witness = new Witness();
+  readonly witness = new Witness();
   readonly #stop = new AbortController();
   readonly #once: boolean;
   readonly #isProbed: boolean;
@@ -56,11 +58,12 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     const priority = random.chance(0.1) ? random.integer(0, 9) : undefined;
     const noFailover = random.chance(0.05);
     this.mayHesitate = priority !== undefined || noFailover;
+    this.asksPlugin = parts.asksPlugin;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
     this.#startsTasks = random.chance(0.4);
     this.#onExit = parts.onExit;
-    const lock = this.#witness.of(parts.newLock());
+    const lock = this.witness.of(parts.newLock());
     const worker = parts.canUseThread && random.chance(0.2);
     const { machine, scheduler } = parts;
     this.#election = new Election({
@@ -98,19 +101,19 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   }
 
   get longestLeaseMs(): number {
-    return Math.max(this.leaseMs, this.#witness.longestLeaseMs);
+    return Math.max(this.leaseMs, this.witness.longestLeaseMs);
   }
 
   get highestRevision(): bigint {
-    return this.#witness.highestRevision;
+    return this.witness.highestRevision;
   }
 
   knows(uid: string): boolean {
-    return this.#witness.knows(uid);
+    return this.witness.knows(uid);
   }
 
   knewWhenSending(record: LeaderRecord, uid: string): boolean {
-    return this.#witness.knewWhenSending(record, uid);
+    return this.witness.knewWhenSending(record, uid);
   }
 
   start(): void {

@@ -2,7 +2,7 @@
 import { orderAnnotations } from "@tenure/election/internal";
 import type { Checker } from "./checker.ts";
 import { injectIntoLink } from "./link-faults.ts";
-import type { LockChecker } from "./lock-checker.ts";
+import type { AssumedLease, LockChecker } from "./lock-checker.ts";
 import { type Fault, harmlessKinds } from "./plan.ts";
 import type { CandidateProcess } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -106,6 +106,8 @@ export class Faults {
       case "suspend": {
         // A frozen or dead machine cannot be suspended.
         if (!process.machine.isRunning) return true;
+        // Nor does the simulation suspend it before it has noticed that its clock was set back: no clock would show the suspension.
+        if (process.machine.clock.isSetBackUnseen) return true;
         const sinceMs = world.scheduler.nowMs;
         process.freeze();
         until(() => {
@@ -156,7 +158,7 @@ export class Faults {
       case "delete":
         if (this.#isStandbyAway()) return true;
         for (const { server, checker } of objects) {
-          if (server.lock) checker.vanished(server.lock, this.#knowers(server.lock.uid));
+          if (server.lock) checker.vanished(server.lock, this.#assumedAfterDeletion(server.lock.uid));
           server.delete();
         }
         return true;
@@ -172,7 +174,7 @@ export class Faults {
       case "empty-by-hand":
         if (this.#isStandbyAway()) return true;
         for (const { server, checker } of objects) {
-          if (server.lock) checker.vanished(server.lock, undefined);
+          if (server.lock) checker.vanished(server.lock);
           server.emptyByHand();
         }
         return true;
@@ -263,9 +265,10 @@ export class Faults {
       // One restore in a history: after a second one, a process that was cut off may have nothing left to notice it by.
       if (store.revision === backup.revision || this.#hasRestored || this.#isStandbyAway()) return;
       this.#hasRestored = true;
+      const assumed = this.#assumedAfterRestore(backup.revision);
       for (const [index, { server, checker: lockChecker }] of objects.entries()) {
         const isChanged = server.lock && server.lock.version !== backup.locks[index]?.version;
-        if (server.lock && isChanged) lockChecker.vanished(server.lock, this.#knowersAfter(backup.revision));
+        if (server.lock && isChanged) lockChecker.vanished(server.lock, assumed);
       }
       checker.restored();
       store.restore(backup);
@@ -279,16 +282,23 @@ export class Faults {
       server.annotate({ "example.com/written": count, "label:example.com/team": count });
   }
 
-  /** The processes that have seen the lock, with the longest lease that each has seen or has itself. */
-  #knowers(uid: string): Map<string, number> {
-    const all = this.#world.processes().filter((process) => process.knows(uid));
-    return new Map(all.map(({ id, longestLeaseMs }) => [id, longestLeaseMs]));
+  /** A process that has seen the lock can notice its deletion. */
+  #assumedAfterDeletion(uid: string): AssumedLease {
+    return this.#assumedBy(this.#world.processes().filter((process) => process.knows(uid)));
   }
 
-  /** The processes that have seen something that the backup does not contain, and can notice that it is gone. */
-  #knowersAfter(revision: bigint): Map<string, number> {
-    const all = this.#world.processes().filter((process) => process.highestRevision > revision);
-    return new Map(all.map(({ id, longestLeaseMs }) => [id, longestLeaseMs]));
+  /** A process that has seen something that the backup does not contain can notice that it is gone, unless it looks too late. */
+  #assumedAfterRestore(revision: bigint): AssumedLease {
+    const knowing = this.#world.processes().filter((process) => process.highestRevision > revision);
+    for (const { witness, highestRevision } of knowing) witness?.storeRestored(highestRevision);
+    const assumed = this.#assumedBy(knowing);
+    return (id) =>
+      knowing.find((process) => process.id === id)?.witness?.canNoticeRestore ? assumed(id) : 0;
+  }
+
+  #assumedBy(knowing: readonly CandidateProcess[]): AssumedLease {
+    const leases = new Map(knowing.map(({ id, longestLeaseMs }) => [id, longestLeaseMs]));
+    return (id) => leases.get(id) ?? 0;
   }
 
   #linksChanged(): void {

@@ -4,8 +4,8 @@ import { ownLabel } from "./http/objects.ts";
 import type { StoredLock } from "./server.ts";
 import type { Check, CheckedCandidate } from "./violation.ts";
 
-/** The processes that have seen a lock, and the longest lease that each of them has seen or has itself. */
-type Knowers = ReadonlyMap<string, number>;
+/** How long a lease a process assumes for a holder that vanished: the longest that it has seen or has itself, or 0 if it cannot know. */
+export type AssumedLease = (process: string) => number;
 
 /** The clock rates of two machines differ by at most 1 %, so a wait of one lease takes at least this much of it. */
 const minWait = 0.99;
@@ -32,16 +32,19 @@ export class LockChecker {
   readonly #checker: Surroundings;
   /** Only then is a free object a free lock: in a migration the other object may be held. */
   readonly #isOnlyObject: () => boolean;
+  /** Whether the other object of a migration has a transfer, which counts instead of the one in this object. */
+  readonly #hasOtherTransfer: () => boolean;
   readonly #lastCommitMs = new Map<string, number>();
-  /** The last held lock that was deleted, emptied by hand or rolled back, and which processes know. undefined: all. */
+  /** The last held lock that was deleted, emptied by hand or rolled back. */
   #vanished:
-    | { readonly lock: StoredLock; readonly atMs: number; readonly knownTo: Knowers | undefined }
+    | { readonly lock: StoredLock; readonly atMs: number; readonly assumed?: AssumedLease }
     | undefined;
   #wasVersionReused = false;
 
-  constructor(checker: Surroundings, isOnlyObject: () => boolean) {
+  constructor(checker: Surroundings, isOnlyObject: () => boolean, hasOtherTransfer: () => boolean) {
     this.#checker = checker;
     this.#isOnlyObject = isOnlyObject;
+    this.#hasOtherTransfer = hasOtherTransfer;
   }
 
   /** When this process last wrote itself into the object as its holder. */
@@ -58,16 +61,16 @@ export class LockChecker {
   /**
    * The lock is deleted, emptied by hand or rolled back. Its holder may still be working, and a process that has not seen the
    * lock cannot know that. A process that has seen it may not have seen its last holder. It then assumes the longest lease
-   * that it has seen or has itself. @param knownTo undefined if every process can see it in the record
+   * that it has seen or has itself. @param assumed undefined if every process can see it in the record
    */
-  vanished(lock: StoredLock, knownTo: Knowers | undefined): void {
+  vanished(lock: StoredLock, assumed?: AssumedLease): void {
     const held = lock.record.holderIdentity === "" ? this.#vanished?.lock : lock;
     // An earlier holder may work for longer, and the processes that waited for it still do.
     const isEarlierLonger =
       held === lock && this.#vanished && this.#expiryOf(this.#vanished.lock) > this.#expiryOf(lock);
     if (isEarlierLonger) return;
-    if (held && (knownTo || held === lock))
-      this.#vanished = { lock: held, atMs: this.#checker.now(), knownTo };
+    if (held && (assumed || held === lock))
+      this.#vanished = { lock: held, atMs: this.#checker.now(), ...(assumed && { assumed }) };
   }
 
   committed(before: StoredLock | undefined, after: StoredLock): void {
@@ -109,7 +112,7 @@ export class LockChecker {
       transfer?.accepted === true &&
       transfer.transitions === record.leaseTransitions &&
       !writer.startsWith(`${transfer.to}#`);
-    if (!isToAnother) return;
+    if (!isToAnother || this.#hasOtherTransfer()) return;
     const isReleased = isRelease(record);
     const freeAtMs = isReleased ? before.committedMs : this.#expiryOf(before);
     const earlyMs = freeAtMs + candidate.leaseMs * minWait - this.#checker.now();
@@ -148,9 +151,7 @@ export class LockChecker {
       before.committedMs > (vanished?.atMs ?? Number.NEGATIVE_INFINITY);
     if (vanished && vanished.lock.writer !== writer && !isReplaced) {
       freeAtMs = this.#expiryOf(vanished.lock);
-      const assumedLeaseMs = vanished.knownTo
-        ? (vanished.knownTo.get(writer) ?? 0)
-        : Number.POSITIVE_INFINITY;
+      const assumedLeaseMs = vanished.assumed?.(writer) ?? Number.POSITIVE_INFINITY;
       shouldHaveKnown &&= assumedLeaseMs >= this.#leaseOf(vanished.lock);
       wasUnderWay = !before && candidate?.knewWhenSending?.(record, vanished.lock.uid) === false;
     } else if (before && before.record.holderIdentity !== "") freeAtMs = this.#expiryOf(before);
@@ -168,7 +169,8 @@ export class LockChecker {
         );
       } else this.#checker.excuseUntil(freeAtMs + this.#checker.longestLeaseMs);
     } else if (before && !vanished && !isHeldBack(before)) this.#checkDelay(before, now, freeAtMs);
-    if (now >= freeAtMs) this.#vanished = undefined;
+    // A candidate on client-go does not wait for a holder that vanished. From then on its own record counts.
+    if (now >= freeAtMs || !isTenure) this.#vanished = undefined;
   }
 
   /** Whether the record is older than the loss of a record of another process: a restore brought it back. */

@@ -12,6 +12,7 @@ export class MachineClock implements Clock {
   readonly #defer: (callback: () => void) => void;
   #wallSkewMs: number;
   #suspendedMs = 0;
+  #isSetBackUnseen = false;
 
   /** @param defer runs a callback in the machine's process, see `Machine.defer` */
   constructor(
@@ -26,8 +27,14 @@ export class MachineClock implements Clock {
     this.#defer = defer;
   }
 
+  /** Whether nobody has looked at the clock since it was set back. */
+  get isSetBackUnseen(): boolean {
+    return this.#isSetBackUnseen;
+  }
+
   now(): Instant {
     const { nowMs } = this.#scheduler;
+    this.#isSetBackUnseen = false;
     return {
       monoMs: this.#bootMs + (nowMs - this.#suspendedMs) * this.#rate,
       wallMs: 1_700_000_000_000 + nowMs * this.#rate + this.#wallSkewMs,
@@ -57,6 +64,7 @@ export class MachineClock implements Clock {
 
   setWall(byMs: number): void {
     this.#wallSkewMs += byMs;
+    if (byMs < 0) this.#isSetBackUnseen = true;
   }
 
   /** The machine was suspended for this long, until now. */

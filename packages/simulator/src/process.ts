@@ -3,10 +3,13 @@ import type { Checker } from "./checker.ts";
 import type { Machine } from "./machine.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { CheckedCandidate } from "./violation.ts";
+import type { Witness } from "./witness.ts";
 
 export interface CandidateProcess extends CheckedCandidate {
   readonly machine: Machine;
   readonly isLeading: boolean;
+  /** Hears everything that this candidate hears. @default none, for client-go */
+  readonly witness?: Witness;
   /** The longest lease that this candidate has been shown or has itself. */
   readonly longestLeaseMs: number;
   /** The highest revision of the lock that this candidate knows. Only by this can it notice that the store went back. */

@@ -69,7 +69,7 @@ class Simulation implements World {
       ? new TracedChecker(trace, now, this.#longestLeaseMs)
       : new Checker(now, this.#longestLeaseMs);
     const kinds = lockKindsOf(plan);
-    this.objects = kinds.map(() => this.#newObject(now));
+    this.objects = kinds.map((_, index) => this.#newObject(now, index));
     const [only] = this.objects;
     if (only) trace?.attach(now, only.server);
     if (plan.lock && isStoreKind(plan.lock.kind)) {
@@ -92,8 +92,11 @@ class Simulation implements World {
     }
   }
 
-  #newObject(now: () => number): World["objects"][number] {
-    const checker = this.checker.newLock();
+  #newObject(now: () => number, index: number): World["objects"][number] {
+    // In a migration, a transfer in the new lock counts instead of one in the old lock.
+    const checker = this.checker.newLock(
+      () => index === 0 && this.objects[1]?.server.lock?.orders?.transfer !== undefined,
+    );
     const server = new Server(this.store, now, {
       committed: (before, after) => {
         this.#note(before, after);
@@ -179,6 +182,7 @@ class Simulation implements World {
         newLock,
         canUseThread: this.#lockStore === undefined,
         objects,
+        asksPlugin: this.#lockStore === undefined && credentials.startsWith("exec"),
         onExit: () => this.scheduler.after(3_000, () => this.restartIfDead(slot, identity)),
       },
     );

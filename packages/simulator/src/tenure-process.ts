@@ -16,7 +16,7 @@ import { Witness } from "./witness.ts";
 export class TenureProcess extends TenureCandidate implements CandidateProcess {
   readonly leaseMs: number;
   readonly #candidate: Candidate;
-  readonly #witness = new Witness();
+  readonly witness = new Witness();
   #term = 0;
   #hasWork = false;
 
@@ -43,7 +43,7 @@ export class TenureProcess extends TenureCandidate implements CandidateProcess {
     };
     this.#candidate = new Candidate({
       config,
-      lock: this.#witness.of(trace ? trace.lock(id, lock) : lock),
+      lock: this.witness.of(trace ? trace.lock(id, lock) : lock),
       clock: machine.clock,
       random: machine.random.next,
       onNotice: (notice) => this.#onNotice(notice),
@@ -61,7 +61,7 @@ export class TenureProcess extends TenureCandidate implements CandidateProcess {
   }
 
   knewWhenSending(record: LeaderRecord, uid: string): boolean {
-    return this.#witness.knewWhenSending(record, uid);
+    return this.witness.knewWhenSending(record, uid);
   }
 
   get highestRevision(): bigint {
@@ -70,7 +70,7 @@ export class TenureProcess extends TenureCandidate implements CandidateProcess {
   }
 
   get longestLeaseMs(): number {
-    return Math.max(this.leaseMs, this.#witness.longestLeaseMs);
+    return Math.max(this.leaseMs, this.witness.longestLeaseMs);
   }
 
   start(): void {

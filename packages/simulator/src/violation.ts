@@ -32,6 +32,8 @@ export interface CheckedCandidate {
   readonly objects?: readonly number[];
   /** It has a low priority or does not fail over, so a free lock may wait for it. @default false */
   readonly mayHesitate?: boolean;
+  /** It gets its credentials from a plugin, which takes its time and may fail: it may acquire a free lock later. @default false */
+  readonly asksPlugin?: boolean;
   /** Whether it had seen this lock object when it sent this record. @default it had */
   knewWhenSending?(record: LeaderRecord, uid: string): boolean;
 }

@@ -9,12 +9,25 @@ export class Witness {
   longestLeaseMs = 0;
   #revision = -1n;
   #uids: ReadonlySet<string> = new Set();
+  /** The highest revision that was known when the store was restored from a backup. */
+  #highestAtRestore = -1n;
+  #hasReadOlder = false;
   /** What the candidate knew when it sent each write. */
   readonly #knownWhenSent = new Map<string, ReadonlySet<string>>();
 
   /** Only by this can a candidate notice that the store went back. */
   get highestRevision(): bigint {
     return this.#uids.size === 0 ? -1n : this.#revision;
+  }
+
+  storeRestored(highestRevision: bigint): void {
+    this.#highestAtRestore = highestRevision;
+    this.#hasReadOlder = false;
+  }
+
+  /** Whether the candidate has read an older revision since the store was restored. It cannot notice if the number was given again before. */
+  get canNoticeRestore(): boolean {
+    return this.#hasReadOlder;
   }
 
   /** Whether the candidate has last been shown this lock object. Only then can it notice its deletion. */
@@ -38,7 +51,11 @@ export class Witness {
     return {
       description: lock.description,
       prepare: async () => lock.prepare?.(),
-      read: (...args) => noting(lock.read(...args)),
+      read: async (...args) => {
+        const answer = await noting(lock.read(...args));
+        this.#hasReadOlder ||= answer.kind === "found" && answer.view.revision < this.#highestAtRestore;
+        return answer;
+      },
       write: (record, ...args) => {
         this.#knownWhenSent.set(keyOf(record), this.#uids);
         return noting(lock.write(record, ...args));

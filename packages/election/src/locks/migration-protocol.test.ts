@@ -103,6 +103,12 @@ describe("the revision", () => {
     expect(found(answers[1] as Answer).revision).toBe(3n);
     expect(state.revision).toBe(3n);
   });
+
+  it("falls if the store was restored while only one object exists", () => {
+    const only = (revision: number): Views => ({ from: object("F", revision), to: undefined });
+    const { answers } = observeAll(only(5), only(3), only(4));
+    expect(answers.map((answer) => found(answer).revision)).toEqual([5n, 3n, 4n]);
+  });
 });
 
 describe("an answer that was overtaken by another one", () => {

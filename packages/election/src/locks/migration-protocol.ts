@@ -63,7 +63,7 @@ export function observeViews(
     ...state,
     known: views,
     generation: state.generation + (hasLostAnObject(state.known, views) ? 1 : 0),
-    revision: revisionOf(views, state.revision),
+    revision: revisionOf(views, hasGoneBack(state.known, views) ? -1n : state.revision),
   };
   return { state: next, answer: combinedAnswer(next, views) };
 }
@@ -129,13 +129,15 @@ function combinedAnswer(state: ProtocolState, { from, to }: Views): Answer {
     from && to
       ? combineRecords({ from: from.record, to: to.record }, isOwn)
       : onlyRecord(newest.record, isOwn);
+  // The record depends on which holders are this candidate itself, which it may learn later. The same version has the same record.
+  const hasOwn = [from, to].some((view) => view && isOwn(view.record.holderIdentity));
   // An operator may have written an order to only one of the two.
   const orders = (from?.orders || to?.orders) && { ...from?.orders, ...to?.orders };
   const view: LockView = {
     // A deletion or replacement of either object makes this another lock, whose last holder may still be working. The
     // creation of a missing object does not: nobody can have held it before.
     uid: `generation ${state.generation}`,
-    version: versionOf({ from, to }),
+    version: hasOwn ? `${versionOf({ from, to })} own` : versionOf({ from, to }),
     revision: revisionOf({ from, to }, state.revision),
     record,
     ...(orders && { orders }),
@@ -150,7 +152,7 @@ function versionOf({ from, to }: Views): string {
 
 /** The object in which to accept the transfer in `over`; undefined if `over` is not what is known. */
 export function sideToAccept(known: Views, over: LockView): Side | undefined {
-  if (versionOf(known) !== over.version) return undefined;
+  if (versionOf(known) !== versionOf((over.object ?? {}) as Views)) return undefined;
   return known.to?.orders?.transfer ? "to" : known.from?.orders?.transfer ? "from" : undefined;
 }
 
@@ -163,6 +165,13 @@ function newestOf({ from, to }: Views): LockView | undefined {
 function revisionOf(views: Views, before: bigint): bigint {
   const revision = newestOf(views)?.revision ?? before;
   return (views.from && views.to) || revision > before ? revision : before;
+}
+
+/** Whether an object has an older revision than before: the store was restored from a backup. */
+function hasGoneBack(before: Views, after: Views): boolean {
+  const isOlder = (now: LockView | undefined, then: LockView | undefined) =>
+    now !== undefined && then !== undefined && now.revision < then.revision;
+  return isOlder(after.from, before.from) || isOlder(after.to, before.to);
 }
 
 function hasLostAnObject(before: Views, after: Views): boolean {

@@ -44,7 +44,7 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
   readonly #candidate: Candidate;
   readonly #supervisor: MachineLoop;
   readonly #watchdog: WatchdogModel;
-  readonly #witness = new Witness();
+  readonly witness = new Witness();
   #child: Child | undefined;
   #pids = 0;
 
@@ -70,7 +70,7 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
     this.#candidate = new Candidate({
       // The supervisor kills work that does not stop.
       config: { ...config, drainTimeoutMs: Number.POSITIVE_INFINITY },
-      lock: this.#witness.of(lock),
+      lock: this.witness.of(lock),
       clock: machine.clock,
       random: machine.random.next,
       onNotice: (notice) => this.#onNotice(notice),
@@ -90,19 +90,19 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
   }
 
   get highestRevision(): bigint {
-    return this.#witness.highestRevision;
+    return this.witness.highestRevision;
   }
 
   get longestLeaseMs(): number {
-    return Math.max(this.leaseMs, this.#witness.longestLeaseMs);
+    return Math.max(this.leaseMs, this.witness.longestLeaseMs);
   }
 
   knows(uid: string): boolean {
-    return this.#witness.knows(uid);
+    return this.witness.knows(uid);
   }
 
   knewWhenSending(record: LeaderRecord, uid: string): boolean {
-    return this.#witness.knewWhenSending(record, uid);
+    return this.witness.knewWhenSending(record, uid);
   }
 
   start(): void {
