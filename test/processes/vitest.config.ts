@@ -8,7 +8,8 @@ export default defineConfig({
   resolve: { ...repository.resolve },
   test: {
     include: ["test/processes/**/*.test.ts"],
-    maxWorkers: 2,
+    // Most of the time they wait for something to happen.
+    maxWorkers: 3,
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
