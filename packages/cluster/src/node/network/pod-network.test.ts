@@ -1,22 +1,11 @@
 /** Pods with a network of their own, with real processes. */
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NodePod } from "../pod.ts";
+import { networkObstacle } from "../testing/network-obstacle.ts";
 import { isReady, type NodeRig, shell, startNodeRig } from "../testing/node-rig.ts";
 
-/** Why this machine cannot do it. */
-async function obstacle(): Promise<string | undefined> {
-  if (process.platform !== "linux") return "this is not Linux";
-  const script = "ip link add pods type bridge && ip link set pods up";
-  const args = ["--user", "--map-root-user", "--net", "--", "/bin/sh", "-c", script];
-  const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  const { stderr } = await promisify(execFile)("unshare", args, { env }).catch((error) => error);
-  return stderr ? stderr.trim() : undefined;
-}
-
-const problem = await obstacle();
+const problem = await networkObstacle();
 if (problem)
   console.warn(`Pods have no network of their own on this machine, so it is not tested: ${problem}`);
 
