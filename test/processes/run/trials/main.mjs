@@ -1,5 +1,6 @@
 // @ts-check
 /** `npm run trials`: tests the guarantees of `tenure run` many times with real processes, and measures the times from outside. */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildGoCandidate } from "../../../../bench/client-go/build.mjs";
 import { container, reasonAgainst } from "./container.mjs";
@@ -9,7 +10,7 @@ import { clientGo, handover, warm } from "./handover.mjs";
 import { idle } from "./idle.mjs";
 import { World } from "./world.mjs";
 
-const usage = `Usage: npm run trials -- [--runs N] [--at-once K] [--idle-seconds S] [--only group,…]
+const usage = `Usage: npm run trials -- [--runs N] [--at-once K] [--idle-seconds S] [--only group,…] [--record FILE]
 
 Failures of a leader. All processes of its child exit in time, and none is left.
   cut        it loses its connection: by the hard deadline                                            N runs (200)
@@ -25,6 +26,7 @@ Handovers, from SIGTERM to the leader until the next child works, less the time 
 
   idle       memory and CPU of a leading supervisor and of its watchdog                               S seconds (30)
 
+--record also writes a recording of all elections to FILE, to look at with tenure ui --open. It takes time from what is measured.
 Exits with 1 if a run or a p50 missed its limit.
 `;
 
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     "at-once": { type: "string", default: "4" },
     "idle-seconds": { type: "string", default: "30" },
     only: { type: "string", default: all.join(",") },
+    record: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -63,6 +66,7 @@ function refuse(message) {
 }
 
 const world = await World.open();
+if (values.record !== undefined) world.record(resolve(values.record));
 const toDeadline = "exit of the tree, relative to the hard deadline";
 const toExit = "SIGKILL to exit of the tree";
 const many = { times: runs, workers: atOnce };

@@ -1,14 +1,19 @@
 // @ts-check
 /** What all trials share: a sandbox, a folder, and the ways to start replicas and to wait. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { startSandbox } from "@tenure/sandbox";
 import { TcpProxy } from "../../../chaos/proxy.mjs";
 import { freePorts } from "../../../kube/ports.mjs";
 import { replicas, TrialReplica } from "./replica.mjs";
 import { Tree, trees } from "./tree.mjs";
+
+const command = fileURLToPath(new URL("../../../../packages/cli/bin/tenure.mjs", import.meta.url));
 
 /** Short, so that many trials fit into a minute. The hard deadline is 1.88 s after a renewal was sent. */
 const timings = ["--lease-duration", "2s", "--renew-deadline", "1.2s", "--retry-period", "300ms"];
@@ -47,6 +52,12 @@ export class World {
     const world = new World(folder, sandbox);
     await writeFile(world.kubeconfig, sandbox.kubeconfig, { mode: 0o600 });
     return world;
+  }
+
+  /** Records all elections from now on, to look at them with `tenure ui --open`. @param {string} file */
+  record(file) {
+    const args = [command, "watch", "-A", "--kubeconfig", this.kubeconfig, "--record", file];
+    this.recorder = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   }
 
   nextName() {
@@ -103,6 +114,10 @@ export class World {
 
   async close() {
     await Promise.all([...replicas].map((replica) => replica.end()));
+    if (this.recorder?.exitCode === null) {
+      this.recorder.kill("SIGTERM");
+      await once(this.recorder, "exit");
+    }
     this.client.close();
     await this.sandbox.close();
     await rm(this.folder, { recursive: true, force: true });
