@@ -33,6 +33,7 @@ export const bugsInMigration: Readonly<Record<string, Bug>> = {
   "migration-deletion-is-release": {
     about: "the deletion of one of the two objects does not make candidates wait for its holder",
     width: "migrating",
+    firstSeed: 2_750,
     edits: [
       {
         file: "election/locks/migration-protocol.js",

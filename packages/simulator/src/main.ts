@@ -191,14 +191,15 @@ function options() {
 
 /** Plants each bug in turn. Returns whether all are found, and each check finds one that no other check finds. */
 async function findAllBugs(from: number, seeds: number): Promise<boolean> {
-  const names = simulatedBugs();
+  // Those that take long first, so that in the end no thread waits for another one.
+  const names = simulatedBugs().sort((a, b) => seedsPerMessage[widthOf(a)] - seedsPerMessage[widthOf(b)]);
   const count = names.length;
   const soleChecks = new Set<string>();
   let missed = 0;
   const findNext = async (): Promise<void> => {
     for (let name = names.shift(); name !== undefined; name = names.shift()) {
       const run = {
-        from,
+        from: bugs[name]?.firstSeed ?? from,
         seeds,
         bug: name,
         width: widthOf(name),
