@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -243,6 +245,15 @@ test("the error names all invalid options", async () => {
     message:
       "Cannot start the sandbox as port must be a whole number from 0 to 65535: -1; dataDir and store cannot be combined",
   });
+});
+
+test("restarts at once, even while a client has connected and does not go on with its TLS handshake", async () => {
+  const sandbox = await start();
+  const silent = connect(Number(new URL(sandbox.url).port), "127.0.0.1");
+  const ended = once(silent, "close");
+  await once(silent, "connect");
+  await sandbox.restart();
+  await ended;
 });
 
 test("closing during a restart leaves no listening server", async () => {

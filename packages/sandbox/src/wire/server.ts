@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { sleep } from "@tenure/base";
@@ -45,8 +45,8 @@ export class ApiServer {
   readonly #actions: AdminActions;
   readonly #options: ListenOptions;
   #http: HttpServer | undefined;
-  /** The HTTP server forgets a socket that was upgraded, but waits for it when it closes. */
-  readonly #upgraded = new Set<Duplex>();
+  /** The HTTP server waits for all of these when it closes, but knows neither upgraded ones nor those without a finished TLS handshake. */
+  readonly #sockets = new Set<Socket>();
 
   constructor(cluster: RunningCluster, actions: AdminActions, options: ListenOptions) {
     this.#cluster = cluster;
@@ -76,6 +76,10 @@ export class ApiServer {
         )
       : createServer(handle);
     http.keepAliveTimeout = keepAliveMs;
+    http.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
     http.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
     await new Promise<void>((resolve, reject) => {
       http.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -91,8 +95,7 @@ export class ApiServer {
     if (!http) return;
     this.#http = undefined;
     const closed = new Promise<void>((resolve) => http.close(() => resolve()));
-    http.closeAllConnections();
-    for (const socket of this.#upgraded) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
@@ -127,8 +130,7 @@ export class ApiServer {
 
   /** A client wants a stream in both directions: a program in a container, or a connection to a port. */
   async #upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    this.#upgraded.add(socket);
-    socket.on("error", () => {}).once("close", () => this.#upgraded.delete(socket));
+    socket.on("error", () => {});
     try {
       const { openNames } = this.#options;
       const request = toRequest(incoming);
