@@ -8,8 +8,7 @@ export default defineConfig({
   resolve: { ...repository.resolve },
   test: {
     include: ["test/processes/**/*.test.ts"],
-    // Most of the time they wait for something to happen.
-    maxWorkers: 3,
+    maxWorkers: 2,
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
