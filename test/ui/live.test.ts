@@ -40,6 +40,9 @@ it("shows what happens, with its reason and its length", async () => {
   // All three report; a standby says why it does not lead.
   await expect.poll(() => page.locator(".candidates").textContent()).toMatch(/b ?waits .* unless a renews/);
 
+  // The token is known from the report of the leader, not from its record.
+  await expect.poll(() => newest(/\| a \|/)).toMatch(/\| a \| leads, token \d+$/);
+
   const killedMs = Date.now();
   of("a").process.kill("SIGKILL");
   await expect.poll(leader).toMatch(/^[bc]$/);
