@@ -11,8 +11,6 @@ export default defineConfig({
       (folder) => `test/${folder}/**/*.test.ts`,
     ),
     globalSetup: ["test/kube/global-setup.ts"],
-    // Every file has namespaces of its own.
-    maxWorkers: 3,
     // An API server needs several seconds to start, and more on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
