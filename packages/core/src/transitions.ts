@@ -14,7 +14,7 @@ export interface StepContext {
 }
 
 /** All candidates see a release at the same time. After a random wait of up to this long, most see that the lock is taken. */
-const staggerRangeMs = 8;
+const staggerRangeMs = 4;
 /** The wait before the first retry of a failed request. It doubles up to retryPeriod. */
 const firstRetryMs = 100;
 /** No request times out sooner, and no retry is planned sooner, however near the renew deadline is. */

@@ -79,22 +79,24 @@ describe("a candidate", () => {
 
   it("shows a change half a minute after the last write at the earliest", () => {
     const candidate = started().standing(leading).pass(10_000).standing(waiting).pass(19_999);
-    expect(candidate.sent).toEqual(["0 publish leading", "0 sweep"]);
+    expect(candidate.sent).toEqual(["0 publish leading", "1 sweep"]);
     candidate.pass(1);
     expect(candidate.sent.at(-1)).toBe("30 publish waiting");
   });
 
-  it("shows a change at once if it was silent for half a minute", () => {
-    const candidate = started().standing(waiting).pass(45_000).standing(leading).pass(100);
-    expect(candidate.sent.slice(0, 2)).toEqual(["0 publish waiting", "45 publish leading"]);
+  it("shows a change a second later if it was silent for half a minute, so that it is not in the way of a handover", () => {
+    const candidate = started().standing(waiting).pass(45_000).standing(leading).pass(999);
+    expect(candidate.sent).toEqual(["0 publish waiting"]);
+    candidate.pass(100);
+    expect(candidate.sent.slice(1)).toEqual(["46 publish leading", "46 sweep"]);
   });
 
   it("looks for what others left behind when it leads, and every ten minutes", () => {
     const candidate = started().standing(leading).pass(1_300_000);
     expect(candidate.sent.filter((each) => each.endsWith("sweep"))).toEqual([
-      "0 sweep",
-      "600 sweep",
-      "1200 sweep",
+      "1 sweep",
+      "601 sweep",
+      "1201 sweep",
     ]);
   });
 
@@ -156,11 +158,13 @@ describe("without the permission", () => {
   });
 
   it("says so if it may not look for what others left behind, and is shown all the same", () => {
-    const candidate = started().standing(leading).answer().answer(denied).pass(61_000);
+    const failures = [denied];
+    const candidate = started().standing(leading).answer();
+    candidate.pass(61_000, () => failures.pop());
     expect(candidate.sent.slice(0, 4)).toEqual([
       "0 publish leading",
-      "0 sweep",
-      "0 report",
+      "1 sweep",
+      "1 report",
       "60 publish leading",
     ]);
   });

@@ -14,6 +14,8 @@ export const attendanceTimings = {
   leastGapMs: 30_000,
   /** The first write waits this long until the candidate leads or knows why it does not. */
   patienceMs: 2_000,
+  /** Nothing is written this long after a change: a handover that is under way has more important requests. */
+  calmMs: 1_000,
   /** A missing permission is not granted within seconds. */
   deniedRetryMs: 600_000,
   /** The leader looks this often for what candidates left behind. */
@@ -29,6 +31,8 @@ type AttendanceRequest = "publish" | "withdraw" | "sweep";
 export interface AttendanceState {
   readonly phase: "absent" | "present" | "leaving" | "gone";
   readonly standing: Standing;
+  /** Since when that is its standing. */
+  readonly sinceMs: number;
   readonly published: Standing | undefined;
   /** Whether anything may have been written, also by a request whose answer got lost. */
   readonly mayExist: boolean;
@@ -46,6 +50,7 @@ export interface AttendanceState {
 export const initialAttendance: AttendanceState = {
   phase: "absent",
   standing: { name: "starting", reason: "has not read the lock yet" },
+  sinceMs: Number.NEGATIVE_INFINITY,
   published: undefined,
   mayExist: false,
   startedMs: 0,
@@ -121,7 +126,9 @@ function note(
         inFlight: state.inFlight,
       };
     case "standing":
-      return { ...state, standing: event.standing };
+      return sameStanding(state.standing, event.standing)
+        ? state
+        : { ...state, standing: event.standing, sinceMs: nowMs };
     case "stop":
       return state.phase === "present" ? { ...state, phase: "leaving" } : state;
     case "answer":
@@ -169,7 +176,7 @@ function dueRequest(state: AttendanceState, nowMs: number): AttendanceRequest | 
 }
 
 function publishAtMs(state: AttendanceState): number {
-  const { heartbeatMs, leastGapMs, patienceMs } = attendanceTimings;
+  const { heartbeatMs, leastGapMs, patienceMs, calmMs } = attendanceTimings;
   const gapMs = sameStanding(state.published, state.standing) ? heartbeatMs : leastGapMs;
   const isUnsettled = state.standing.name === "starting" || state.standing.name === "acquiring";
   const isSilent = state.published === undefined && isUnsettled;
@@ -177,12 +184,14 @@ function publishAtMs(state: AttendanceState): number {
     state.sentMs + gapMs,
     state.retryAtMs,
     isSilent ? state.startedMs + patienceMs : state.startedMs,
+    state.published === undefined ? state.startedMs : state.sinceMs + calmMs,
   );
 }
 
-function sweepAtMs({ standing, sweepAtMs: atMs, published }: AttendanceState): number {
+function sweepAtMs({ standing, sinceMs, sweepAtMs: atMs, published }: AttendanceState): number {
   // Not before its own write has shown that it has the permission.
-  return standing.name === "leading" && published !== undefined ? atMs : Number.POSITIVE_INFINITY;
+  if (standing.name !== "leading" || published === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(atMs, sinceMs + attendanceTimings.calmMs);
 }
 
 /** When the owner must send a "tick" if no other event happens before, in monotonic milliseconds. */
