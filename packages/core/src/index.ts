@@ -11,6 +11,7 @@ export {
 export {
   type CandidacyEffect,
   type CandidacyEvent,
+  type CandidacyState,
   initialCandidacy,
   nextCandidacyMs,
   stepCandidacy,

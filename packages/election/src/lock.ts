@@ -33,6 +33,8 @@ export interface ShownCandidate {
   readonly identity: string;
   /** What it is doing, and why it does not lead. */
   readonly standing: Standing;
+  /** The time by its clock. */
+  readonly renewMs: number;
 }
 
 /**
@@ -44,8 +46,8 @@ export interface CandidateRegistry {
   publish(candidate: ShownCandidate, signal: AbortSignal): Promise<Failure | undefined>;
   /** Removes a candidate that stops. */
   withdraw(identity: string, signal: AbortSignal): Promise<Failure | undefined>;
-  /** Removes candidates that have been silent for long. */
-  sweep(signal: AbortSignal): Promise<Failure | undefined>;
+  /** Removes candidates that have been silent for long. @param nowMs the time by the clock of this candidate */
+  sweep(nowMs: number, signal: AbortSignal): Promise<Failure | undefined>;
 }
 
 /** A candidate of a coordinated election, as the API server sees it. */

@@ -1,4 +1,3 @@
-import { VirtualClock } from "@tenure/base/virtual-clock";
 import { type KubeClient, KubeError, type KubeRequest } from "@tenure/kube";
 import { describe, expect, it } from "vitest";
 import { CandidateLeases, candidateLabelValue, candidateLeaseName } from "./candidate-leases.ts";
@@ -14,10 +13,9 @@ function world(answer: (request: KubeRequest) => unknown = () => ({})) {
       return answer(request);
     },
   } as unknown as KubeClient;
-  const clock = new VirtualClock();
-  const leases = new CandidateLeases({ client, namespace: () => "prod", lockName: "billing", clock });
+  const leases = new CandidateLeases({ client, namespace: () => "prod", lockName: "billing" });
   const sent = () => requests.map(({ method, path }) => `${method} ${path.replace(root, "")}`);
-  return { leases, requests, sent, clock };
+  return { leases, requests, sent };
 }
 
 const missing = () => {
@@ -27,7 +25,12 @@ const forbidden = () => {
   const message = 'Cannot patch leases "x". Add to its Role: {resourceNames: ["x"], verbs: ["patch"]}.';
   throw new KubeError("Forbidden", message, { status: 403 });
 };
-const candidate = { identity: "pod-b", standing: { name: "waiting", reason: "pod-a leads" } } as const;
+const nowMs = Date.parse("2030-01-02T03:04:05.678Z");
+const candidate = {
+  identity: "pod-b",
+  standing: { name: "waiting", reason: "pod-a leads" },
+  renewMs: nowMs,
+} as const;
 
 describe("publish", () => {
   it("renews the Lease of the candidate, with what it is doing", async () => {
@@ -49,7 +52,11 @@ describe("publish", () => {
               "tenure.dev/standing-reason": "pod-a leads",
             },
           },
-          spec: expect.objectContaining({ holderIdentity: "pod-b", leaseDurationSeconds: 150 }),
+          spec: {
+            holderIdentity: "pod-b",
+            leaseDurationSeconds: 150,
+            renewTime: "2030-01-02T03:04:05.678000Z",
+          },
         }),
       }),
     ]);
@@ -105,13 +112,13 @@ describe("sweep", () => {
   });
 
   it("deletes exactly the Leases that were not renewed for an hour, each only as it was read", async () => {
-    const { leases, requests, clock } = world(({ method }) =>
+    const { leases, requests } = world(({ method }) =>
       method === "GET"
         ? { items: [lease("old", at(-3_600_000)), lease("fresh", at(-3_599_000)), lease("odd", 7)] }
         : {},
     );
-    const at = (ms: number) => new Date(clock.now().wallMs + ms).toISOString();
-    expect(await leases.sweep(signal)).toBeUndefined();
+    const at = (ms: number) => new Date(nowMs + ms).toISOString();
+    expect(await leases.sweep(nowMs, signal)).toBeUndefined();
     const [list, ...deletions] = requests;
     expect(list?.query).toEqual({ labelSelector: "tenure.dev/candidate-of=billing" });
     expect(deletions.map(({ path }) => path)).toEqual([`${root}/old`, `${root}/odd`]);
@@ -124,7 +131,7 @@ describe("sweep", () => {
       if (path.endsWith("/a")) throw new KubeError("Conflict", "changed", { status: 409 });
       return {};
     });
-    expect(await leases.sweep(signal)).toBeUndefined();
+    expect(await leases.sweep(nowMs, signal)).toBeUndefined();
     expect(sent()).toEqual(["GET ", "DELETE /a", "DELETE /b"]);
   });
 });

@@ -2,7 +2,6 @@
  * Shows candidates to operators: one small Lease for each candidate, next to the lock. No candidate reads these Leases, so
  * whatever is in them, nobody leads because of it.
  */
-import { type Clock, systemClock } from "@tenure/base";
 import { attendanceTimings, type Failure, hashOfKey, hexHash, microTime } from "@tenure/core";
 import { type KubeClient, KubeError } from "@tenure/kube";
 import { formatRule, nameProblem } from "@tenure/kube/internal";
@@ -56,17 +55,13 @@ export interface CandidateLeasesParts {
   /** Known after the lock was prepared. */
   readonly namespace: () => string | undefined;
   readonly lockName: string;
-  /** @default the machine's clock */
-  readonly clock?: Clock;
 }
 
 export class CandidateLeases implements CandidateRegistry {
   readonly #parts: CandidateLeasesParts;
-  readonly #clock: Clock;
 
   constructor(parts: CandidateLeasesParts) {
     this.#parts = parts;
-    this.#clock = parts.clock ?? systemClock;
   }
 
   /**
@@ -96,7 +91,7 @@ export class CandidateLeases implements CandidateRegistry {
   }
 
   /** Removes Leases that were not renewed for an hour. A live candidate whose clock is that wrong writes its Lease again. */
-  sweep(signal: AbortSignal): Promise<Failure | undefined> {
+  sweep(nowMs: number, signal: AbortSignal): Promise<Failure | undefined> {
     const { client, lockName } = this.#parts;
     return failureOf(async () => {
       const labelSelector = `${candidateLabel}=${candidateLabelValue(lockName)}`;
@@ -107,7 +102,6 @@ export class CandidateLeases implements CandidateRegistry {
         signal,
         timeoutMs,
       });
-      const nowMs = this.#clock.now().wallMs;
       for (const object of items) if (isForgotten(object, nowMs)) await this.#remove(object, signal);
     });
   }
@@ -141,7 +135,7 @@ export class CandidateLeases implements CandidateRegistry {
     });
   }
 
-  #leaseOf({ identity, standing }: ShownCandidate): KubeObject {
+  #leaseOf({ identity, standing, renewMs }: ShownCandidate): KubeObject {
     const { lockName } = this.#parts;
     return {
       apiVersion: "coordination.k8s.io/v1",
@@ -159,7 +153,7 @@ export class CandidateLeases implements CandidateRegistry {
       spec: {
         holderIdentity: identity,
         leaseDurationSeconds: attendanceTimings.leaseSeconds,
-        renewTime: microTime(this.#clock.now().wallMs, 0),
+        renewTime: microTime(renewMs, 0),
       },
     };
   }
