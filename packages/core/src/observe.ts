@@ -4,7 +4,14 @@
  */
 
 import { elapsedMs } from "./instant.ts";
-import { blockedUntilMs, isNamed, isOrderedToStepDown, leaseDurationMs, ownWriteOf } from "./queries.ts";
+import {
+  blockedUntilMs,
+  isNamed,
+  isNaming,
+  isOrderedToStepDown,
+  leaseDurationMs,
+  ownWriteOf,
+} from "./queries.ts";
 import { type LockView, sameRecord } from "./record.ts";
 import {
   drain,
@@ -30,7 +37,7 @@ export function observe(ctx: StepContext, view: LockView): void {
   const isSameLock = before.kind === "present" && before.view.uid === view.uid;
   const onlyMetadataChanged = isSameLock && sameRecord(before.view.record, view.record);
   rememberVanishedHolder(ctx, before, view);
-  if (isNamed(ctx.config, view)) rememberPredecessor(ctx, before);
+  if (isNaming(view)) rememberPredecessor(ctx, before);
   // A holder renews by changing the record. A change of metadata alone extends nothing: otherwise a controller that labels
   // the lock again and again would keep a dead leader in office.
   const sinceMs = onlyMetadataChanged ? before.sinceMs : ctx.at.monoMs;
@@ -108,7 +115,10 @@ function rememberVanishedHolder(ctx: StepContext, before: ObservedLock, view: Lo
   waitForVanishedHolder(ctx);
 }
 
-/** The API server has named this candidate in place of another holder, whose lease this candidate waits out by its own clock. */
+/**
+ * The API server has named a leader in place of another holder, whose lease this candidate waits out by its own clock. It does so
+ * whoever is named: that one may never acquire the lock, and then this candidate is named, or takes a lock that nobody renews.
+ */
 function rememberPredecessor(ctx: StepContext, before: ObservedLock): void {
   const { state, config } = ctx;
   // Whoever held the lock before was never seen.

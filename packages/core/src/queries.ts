@@ -73,11 +73,16 @@ function isAnotherPreferred({ coordinated, identity }: Config, { preferredHolder
 }
 
 /**
- * Whether the API server has named this candidate in a coordinated election, and no process has acquired the lock since. The server
- * leaves acquireTime empty, and every candidate sets it.
+ * Whether the API server has named a leader in a coordinated election, and no process has acquired the lock since. The server leaves
+ * acquireTime empty, and every candidate sets it.
  */
-export function isNamed({ coordinated, identity }: Config, { record }: LockView): boolean {
-  return coordinated === true && record.holderIdentity === identity && record.acquireTime === undefined;
+export function isNaming({ record }: LockView): boolean {
+  return record.holderIdentity !== "" && record.acquireTime === undefined;
+}
+
+/** Whether the API server has named this candidate. */
+export function isNamed({ coordinated, identity }: Config, view: LockView): boolean {
+  return coordinated === true && view.record.holderIdentity === identity && isNaming(view);
 }
 
 /** The extra wait that an operator ordered. Infinity while the election is paused. */

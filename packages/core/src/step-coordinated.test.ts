@@ -98,6 +98,18 @@ describe("a candidate that is named", () => {
     expect(candidate.lastWrite).toMatchObject({ purpose: "acquire", over: { version: "9" } });
   });
 
+  it("waits for that holder also if another candidate was named in between", () => {
+    const candidate = waitingFor(held(7, "b"));
+    pass(candidate, 4_000);
+    candidate.observed(named(8, "c"));
+    pass(candidate, 6_000);
+    candidate.observed(named(9));
+    pass(candidate, 4_900);
+    expect(ofType(candidate.effects, "write")).toEqual([]);
+    pass(candidate, 200);
+    expect(candidate.lastWrite).toMatchObject({ purpose: "acquire", over: { version: "9" } });
+  });
+
   it("does not wait after a release", () => {
     const candidate = waitingFor(released(7));
     candidate.observed(named(8));
@@ -173,6 +185,19 @@ describe("a leader", () => {
       expect(candidate.mayWork).toBe(false);
     }
   });
+});
+
+it("a candidate that is not coordinated waits for the holder in whose place the API server named another one", () => {
+  const candidate = new TestCandidate();
+  candidate.start();
+  candidate.watchUp();
+  candidate.found(held(7, "b"));
+  pass(candidate, 4_000);
+  candidate.observed(named(8, "c"));
+  pass(candidate, 10_900);
+  expect(ofType(candidate.effects, "write")).toEqual([]);
+  pass(candidate, 200);
+  expect(candidate.lastWrite).toMatchObject({ purpose: "acquire", over: { version: "8" } });
 });
 
 it("a preferred holder means nothing in an election that is not coordinated", () => {
