@@ -21,6 +21,6 @@ export {
   withAnnotations,
   withRecord,
 } from "./locks/stored-lock.ts";
-export { mapAnnotation, setLabels } from "./shards/lease-set-store.ts";
+export { mapAnnotation, type SetKind, setLabels } from "./shards/lease-set-store.ts";
 export { serveCandidate } from "./worker/serve.ts";
 export type { Thread, WorkerSetup } from "./worker/worker-candidate.ts";

@@ -4,6 +4,7 @@
  */
 
 import type { Bug } from "./bug.ts";
+import { bugsInCoordination } from "./bugs-in-coordination.ts";
 import { bugsInMigration } from "./bugs-in-migration.ts";
 import { bugsInStores } from "./bugs-in-stores.ts";
 import { bugsOutsideCore } from "./bugs-outside-core.ts";
@@ -224,6 +225,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  ...bugsInCoordination,
   ...bugsOutsideCore,
   ...bugsInMigration,
   ...bugsInStores,

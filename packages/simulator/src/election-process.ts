@@ -19,6 +19,8 @@ export interface ElectionParts extends ProcessParts {
   /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
   readonly objects: readonly number[];
   readonly asksPlugin: boolean;
+  readonly isShown: boolean;
+  readonly isCoordinated: boolean;
   /** The process has ended by itself. */
   readonly onExit: () => void;
 }
@@ -55,15 +57,23 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     const { random, clock } = parts.machine;
     this.leaseMs = Number.parseInt(options.leaseDuration ?? "", 10) * 1_000;
     this.objects = parts.objects;
-    const priority = random.chance(0.1) ? random.integer(0, 9) : undefined;
-    const noFailover = random.chance(0.05);
-    this.mayHesitate = priority !== undefined || noFailover;
+    const drawnPriority = random.chance(0.1) ? random.integer(0, 9) : undefined;
+    const drawnNoFailover = random.chance(0.05);
+    const { isShown, isCoordinated } = parts;
+    // Where the API server chooses, they have no effect.
+    const priority = isCoordinated ? undefined : drawnPriority;
+    const noFailover = drawnNoFailover && !isCoordinated;
+    this.mayHesitate = priority !== undefined || noFailover || isCoordinated;
     this.asksPlugin = parts.asksPlugin;
     this.#once = random.chance(0.1);
     this.#isProbed = random.chance(0.2);
     this.#startsTasks = random.chance(0.4);
     this.#onExit = parts.onExit;
-    const lock = this.witness.of(parts.newLock());
+    const kubeLock = parts.newLock();
+    const lock = this.witness.of(kubeLock, {
+      candidates: isShown ? kubeLock.candidates : undefined,
+      coordination: isCoordinated ? kubeLock.coordination : undefined,
+    });
     const worker = parts.canUseThread && random.chance(0.2);
     const { machine, scheduler } = parts;
     this.#election = new Election({
@@ -80,6 +90,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       random: random.next,
       ...(priority !== undefined && { priority }),
       noFailover,
+      ...(isCoordinated && { coordinated: { version: "1.0.0", whenUnavailable: "elect" } }),
       onOverrun: "report",
       ...(random.chance(0.8) && { cooldown: `${cooldownMs}ms` }),
       // Shorter than the longest time that simulated work takes to stop, or without a limit.

@@ -84,7 +84,7 @@ export class Faults {
     if (this.#injectIntoProcess(fault, process, until) || this.#injectIntoServer(fault, process, until))
       return;
     if (fault.kind === "watch-silent") this.#world.checker.hasSilentWatch(process.id);
-    injectIntoLink(fault, process, until);
+    injectIntoLink(fault, process.machine.link, until);
     process.machine.link.changed();
   }
 

@@ -1,14 +1,12 @@
 /** Injects the faults of the network between one process and the API server. */
-import type { ErrorKind } from "./link.ts";
+import type { Connection, ErrorKind } from "./connection.ts";
 import type { Fault } from "./plan.ts";
-import type { CandidateProcess } from "./process.ts";
 
 export function injectIntoLink(
-  fault: Fault,
-  process: CandidateProcess,
+  fault: Pick<Fault, "kind" | "amount">,
+  link: Connection,
   until: (end: () => void) => void,
 ): void {
-  const { link } = process.machine;
   switch (fault.kind) {
     case "partition":
     case "cut-requests":

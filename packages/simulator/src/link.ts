@@ -1,62 +1,28 @@
 /**
- * The network between one process and the API server: latency, loss in either direction, duplicates, errors, and a watch
- * that can break, stall or lose events. Each kind of fault sets a field here while it lasts.
+ * The way of a candidate without a client to the API server: requests that are slow, lost in either direction, repeated or answered
+ * with errors, and a watch that can break, stall or lose events.
  */
 import type { Answer, Failure } from "@tenure/core";
 import type { LockObserver } from "@tenure/election";
+import { Connection } from "./connection.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Change, Server, ServerAnswer, Write } from "./server.ts";
 
-export type ErrorKind =
-  | "conflict"
-  | "throttled"
-  | "denied"
-  | "internal"
-  | "unavailable"
-  | "proxy"
-  | "network"
-  | "cut";
-
-export class Link {
-  requestsCut = false;
-  answersCut = false;
-  slowMs = 0;
-  loseAnswers = 0;
-  duplicateRequests = 0;
-  errors: { readonly kind: ErrorKind; readonly probability: number } | undefined;
-  /** The server rejects writes of this object, 0 or 1: a role or an admission webhook is for one kind of objects. */
-  rejectedObject: number | undefined;
-  watchStalled = false;
-  watchDropsEvents = false;
-  /** The watch connects, and never sends anything. */
-  watchSilent = false;
-  /** How long the process waits for a file or a credential plugin. */
-  slowCredentialsMs = 0;
-
+export class Link extends Connection {
   readonly #scheduler: Scheduler;
   readonly #server: Server;
   readonly #random: Random;
   /** See `Machine.defer`. */
   readonly #defer: (callback: () => void) => void;
   readonly #watches = new Set<Watch>();
-  readonly #listeners = new Set<() => void>();
 
   constructor(scheduler: Scheduler, server: Server, random: Random, defer: (callback: () => void) => void) {
+    super(server.store, random);
     this.#scheduler = scheduler;
     this.#server = server;
     this.#random = random;
     this.#defer = defer;
-  }
-
-  get isCut(): boolean {
-    return this.requestsCut || this.answersCut || this.#server.isDown;
-  }
-
-  /** Calls back when a fault begins or ends. The returned function removes the listener. */
-  add(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   /** Sends a read or a write. The promise never settles if the request or its answer is lost. */
@@ -94,10 +60,9 @@ export class Link {
     watch.connect();
   }
 
-  /** Must be called when a fault begins or ends: watches may break, or deliver delayed events. */
-  changed(): void {
+  override changed(): void {
     for (const watch of this.#watches) watch.linkChanged();
-    for (const listener of [...this.#listeners]) listener();
+    super.changed();
   }
 
   #serve(write: Write | undefined): Answer {
@@ -124,10 +89,6 @@ export class Link {
   #execute(write: Write | undefined): Answer {
     const answer: ServerAnswer = write ? this.#server.write(write) : this.#server.read();
     return answer.kind === "found" && answer.view.isUnreadable ? failed("unreadable") : answer;
-  }
-
-  latencyMs(): number {
-    return this.#random.between(0.5, 3) + this.#random.next() * this.slowMs;
   }
 }
 

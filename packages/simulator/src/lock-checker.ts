@@ -1,6 +1,6 @@
 /** Checks every write to one lock object, and what becomes of its holder when it vanishes. See checker.ts. */
 import { isRelease, type LeaderRecord } from "@tenure/core";
-import { ownLabel } from "./http/objects.ts";
+import { ownLabel, preferredHolder } from "./http/objects.ts";
 import type { StoredLock } from "./server.ts";
 import type { Check, CheckedCandidate } from "./violation.ts";
 
@@ -28,6 +28,12 @@ function isHeldBack({ orders }: StoredLock): boolean {
   return orders?.paused === true || orders?.transfer?.accepted === true;
 }
 
+/** Whether the API server has named a candidate in this record, and nobody has acquired the lock since. */
+function isNaming(lock: StoredLock | undefined): boolean {
+  if (!lock || lock.writer !== undefined) return false;
+  return lock.record.holderIdentity !== "" && lock.record.acquireTime === undefined;
+}
+
 export class LockChecker {
   readonly #checker: Surroundings;
   /** Only then is a free object a free lock: in a migration the other object may be held. */
@@ -40,6 +46,8 @@ export class LockChecker {
     | { readonly lock: StoredLock; readonly atMs: number; readonly assumed?: AssumedLease }
     | undefined;
   #wasVersionReused = false;
+  /** The lock before the API server named a candidate. */
+  #beforeNaming: StoredLock | undefined;
 
   constructor(checker: Surroundings, isOnlyObject: () => boolean, hasOtherTransfer: () => boolean) {
     this.#checker = checker;
@@ -73,10 +81,16 @@ export class LockChecker {
       this.#vanished = { lock: held, atMs: this.#checker.now(), ...(assumed && { assumed }) };
   }
 
-  committed(before: StoredLock | undefined, after: StoredLock): void {
+  committed(current: StoredLock | undefined, after: StoredLock): void {
     const { writer, record } = after;
-    if (writer === undefined) return;
-    this.#checkAnnotations(before, after, writer);
+    const isNamed = isNaming(current);
+    if (writer === undefined) {
+      if (isNaming(after) && !isNamed) this.#beforeNaming = current;
+      return;
+    }
+    // A name gives no right to work. Whoever held the lock before it counts.
+    const before = isNamed ? this.#beforeNaming : current;
+    this.#checkAnnotations(current, after, writer);
     if (record.holderIdentity === "") this.#checkRelease(before, after, writer);
     else {
       this.#lastCommitMs.set(writer, after.committedMs);
@@ -86,7 +100,7 @@ export class LockChecker {
         !this.#isRolledBack(before, writer);
       if (!isRenewal) {
         this.#checkAcquisition(before, writer, record);
-        if (before) this.#checkOrders(before, writer);
+        if (current) this.#checkOrders(current, writer);
       }
     }
     this.#wasVersionReused = false;
@@ -203,11 +217,14 @@ export class LockChecker {
   }
 }
 
-/** Everything but the labels that the options of the lock tell every candidate to set. */
+/**
+ * Everything but the labels that the options of the lock tell every candidate to set, and the wish of the API server for another
+ * holder, which ends with a release.
+ */
 function describe(annotations: Readonly<Record<string, string>>): string {
   return JSON.stringify(
     Object.entries(annotations)
-      .filter(([name]) => name !== ownLabel)
+      .filter(([name]) => name !== ownLabel && name !== preferredHolder)
       .sort(),
   );
 }

@@ -1,6 +1,11 @@
 import type { Clock, Instant } from "@tenure/base";
 import type { Scheduler } from "./scheduler.ts";
 
+/** The wall clock of the server, and of a machine whose clock is right and does not drift. */
+export function serverMs(trueMs: number): number {
+  return 1_700_000_000_000 + trueMs;
+}
+
 /** Added to each timer, so that a rounding error makes it late and never early. */
 const roundingMs = 1e-4;
 
@@ -37,7 +42,7 @@ export class MachineClock implements Clock {
     this.#isSetBackUnseen = false;
     return {
       monoMs: this.#bootMs + (nowMs - this.#suspendedMs) * this.#rate,
-      wallMs: 1_700_000_000_000 + nowMs * this.#rate + this.#wallSkewMs,
+      wallMs: serverMs(nowMs * this.#rate) + this.#wallSkewMs,
     };
   }
 

@@ -1,24 +1,28 @@
 /** A machine with one process. It can crash, freeze or be suspended. Events then wait, or are lost after a crash. */
-
-import { Link } from "./link.ts";
+import type { Connection } from "./connection.ts";
+import type { Link } from "./link.ts";
 import { MachineClock } from "./machine-clock.ts";
 import type { ProcessPlan } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Server } from "./server.ts";
 
-export class Machine {
+export class Machine<L extends Connection = Link> {
   readonly clock: MachineClock;
-  readonly link: Link;
+  readonly link: L;
   readonly random: Random;
   #isDead = false;
   #frozen = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(scheduler: Scheduler, server: Server, plan: ProcessPlan, random: Random) {
+  constructor(
+    scheduler: Scheduler,
+    plan: Pick<ProcessPlan, "rate" | "wallSkewMs">,
+    random: Random,
+    connect: (machine: Machine<L>) => L,
+  ) {
     this.random = random;
     this.clock = new MachineClock(scheduler, { ...plan, bootMs: random.between(1, 1e6) }, this.defer);
-    this.link = new Link(scheduler, server, random, this.defer);
+    this.link = connect(this);
   }
 
   get isRunning(): boolean {

@@ -8,7 +8,7 @@ import { builtFiles, copyPackages } from "./copy-packages.ts";
 import { type ExecutedLines, linesOfCode } from "./coverage.ts";
 import type { Width } from "./plan.ts";
 import { bugsInShards } from "./shards/bugs-in-shards.ts";
-import { simulateShards } from "./shards/simulate.ts";
+import { findShardBugs, simulateShards } from "./shards/simulate.ts";
 import { add, emptySummary, type Summary } from "./summary.ts";
 import { bugsInSupervisor } from "./supervisor/bugs-in-supervisor.ts";
 import { checks } from "./violation.ts";
@@ -104,9 +104,7 @@ async function runWorkers(url: URL, run: Run): Promise<Summary> {
       worker.on("error", reject);
       worker.on("message", (part: { readonly summary: Summary; readonly executed?: ExecutedLines }) => {
         summary = add(summary, part.summary);
-        for (const [file, lines] of Object.entries(part.executed ?? {})) {
-          executedLines.set(file, new Set([...(executedLines.get(file) ?? []), ...lines]));
-        }
+        noteExecuted(part.executed ?? {});
         if (process.stderr.isTTY)
           process.stderr.write(`\r${summary.seeds} of ${seeds} seeds, ${summary.violations} violations `);
         sendNext();
@@ -116,6 +114,11 @@ async function runWorkers(url: URL, run: Run): Promise<Summary> {
   await Promise.all(Array.from({ length: threads }, runWorker));
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
   return summary;
+}
+
+function noteExecuted(executed: ExecutedLines): void {
+  for (const [file, lines] of Object.entries(executed))
+    executedLines.set(file, new Set([...(executedLines.get(file) ?? []), ...lines]));
 }
 
 /** Prints the share of the lines of each package that the histories executed, and the files with the most other lines. */
@@ -262,9 +265,10 @@ async function main(): Promise<number> {
   const known = shards ? bugsInShards : supervised ? bugsInSupervisor : bugs;
   if (bug !== undefined && !Object.hasOwn(known, bug))
     fail(`--bug must be one of ${Object.keys(known).join(", ")}, but is ${bug}`);
-  if (shards) {
-    return simulateShards({ from: first, seeds: seedCount, threads, bug, allBugs: allBugs ?? false });
-  }
+  if (shards && allBugs) return (await findShardBugs(Object.keys(bugsInShards), first, seedCount)) ? 0 : 1;
+  if (shards && bug !== undefined) return (await findShardBugs([bug], first, seedCount)) ? 1 : 0;
+  if (shards)
+    return simulateShards({ from: first, seeds: seedCount, threads, width: wide ? "wide" : "mixed" });
   if (allBugs) return (await findAllBugs(first, seedCount)) ? 0 : 1;
   const startedMs = performance.now();
   const ofBug = bug === undefined ? "mixed" : widthOf(bug);
@@ -274,8 +278,12 @@ async function main(): Promise<number> {
   const run = { from: first, seeds: seedCount, bug, width, coverage, shrinks: true, threads } as const;
   const summary = await runSeeds(run);
   report(summary, (performance.now() - startedMs) / 1_000, run);
-  if (coverage) reportCoverage();
-  return summary.violations === 0 ? 0 : 1;
+  if (!coverage) return summary.violations === 0 ? 0 : 1;
+  const sets = { from: first, seeds: Math.ceil(seedCount / 3), threads, width: "wide" } as const;
+  console.log("");
+  const setsCode = await simulateShards({ ...sets, onExecuted: noteExecuted });
+  reportCoverage();
+  return summary.violations === 0 ? setsCode : 1;
 }
 
 process.exitCode = await main();

@@ -101,6 +101,10 @@ interface LockPlan {
   readonly kind: LockKind | StoreKind;
   /** Rolling updates from this lock to a Lease. */
   readonly migration?: MigrationPlan | undefined;
+  /** Candidates show themselves to operators. */
+  readonly isShown?: boolean;
+  /** The API server shall choose the leader. "unavailable": it cannot, so the candidates elect one themselves. */
+  readonly coordination?: "served" | "unavailable" | undefined;
 }
 
 export interface MigrationPlan {
@@ -190,7 +194,9 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   }
   const waitWhenAbsent = random.chance(0.3);
   const failWhenDenied = random.chance(0.1);
-  const lock = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs, width) : undefined;
+  const drawn = isWide(seed, width) ? drawLock(random, calmAfterMs, leaseMs, width) : undefined;
+  // Drawn from numbers of its own: a history of which nothing changes stays as it was.
+  const lock = drawn && { ...drawn, ...drawCandidates(new Random(seed ^ 0x2545f491), drawn, processes) };
   if (lock?.migration) faults.push(...drawMigrationFaults(random, calmAfterMs, leaseMs, processes.length));
   if (lock?.kind === "etcd" && random.chance(0.3))
     faults.push({
@@ -203,6 +209,8 @@ export function drawPlan(seed: number, width: Width = "narrow"): Plan {
   if (lock?.kind === "PostgreSQL" && random.chance(0.4))
     faults.push(...drawStandbyFaults(random, calmAfterMs, leaseMs, processes.length));
   faults.sort((a, b) => a.atMs - b.atMs);
+  if (lock?.coordination === "served")
+    return { seed, lock, waitWhenAbsent, failWhenDenied, ...coordinated({ processes, faults }), calmAfterMs };
   const isSupervised = width === "supervised";
   return { seed, lock, isSupervised, waitWhenAbsent, failWhenDenied, processes, faults, calmAfterMs };
 }
@@ -219,6 +227,27 @@ function drawLock(random: Random, calmAfterMs: number, leaseMs: number, width: W
   );
   const paceMs = random.chance(0.5) ? 700 : random.between(700, leaseMs);
   return { kind: random.pick(["ConfigMap", "Endpoints"]), migration: { firstStage, rolloutsMs, paceMs } };
+}
+
+/** What candidates of a lock in Kubernetes write beside it. */
+function drawCandidates(
+  random: Random,
+  { kind, migration }: LockPlan,
+  processes: readonly ProcessPlan[],
+): Pick<LockPlan, "isShown" | "coordination"> {
+  if (kind === "etcd" || kind === "PostgreSQL") return {};
+  const isShown = random.chance(0.4);
+  const mayBeCoordinated = kind === "Lease" && !migration && processes.every((one) => one.kind === "tenure");
+  if (!mayBeCoordinated || random.chance(0.6)) return { isShown };
+  return { isShown, coordination: random.chance(0.8) ? "served" : "unavailable" };
+}
+
+/** The API server that chooses the leader compares clocks, so all of them are right. */
+function coordinated({ processes, faults }: Pick<Plan, "processes" | "faults">) {
+  return {
+    processes: processes.map((process) => ({ ...process, wallSkewMs: 0 })),
+    faults: faults.filter(({ kind }) => kind !== "set-clock"),
+  };
 }
 
 /** Faults that separate the two objects of a migration. */

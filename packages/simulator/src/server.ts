@@ -39,6 +39,8 @@ export interface Write {
 export interface Backup {
   readonly locks: readonly (StoredLock | undefined)[];
   readonly revision: bigint;
+  /** Restore everything else. */
+  readonly restoreParts: readonly (() => void)[];
 }
 
 interface ServerListener {
@@ -60,14 +62,26 @@ export class Store {
   /** The uid of the lock with this number. */
   uidOf: (number: string, timeline: number) => string = (number) => number;
 
+  readonly #parts: (() => () => void)[] = [];
+
+  /** @param backUp backs up something else in this store, and returns how to restore it */
+  addPart(backUp: () => () => void): void {
+    this.#parts.push(backUp);
+  }
+
   backup(): Backup {
-    return { locks: this.servers.map(({ lock }) => lock), revision: this.revision };
+    return {
+      locks: this.servers.map(({ lock }) => lock),
+      revision: this.revision,
+      restoreParts: this.#parts.map((backUp) => backUp()),
+    };
   }
 
   /** Somebody restores the store from a backup. Revisions that were given since then are given again. */
-  restore({ locks, revision }: Backup): void {
+  restore({ locks, revision, restoreParts }: Backup): void {
     this.timeline += 1;
     this.revision = revision;
+    for (const restore of restoreParts) restore();
     this.servers.forEach((server, index) => {
       const lock = locks[index];
       server.replace(lock && { ...lock, uid: this.uidOf(numberIn(lock.uid), this.timeline) });
@@ -145,6 +159,12 @@ export class Server {
     const before = this.#lock;
     if (!before || before.record.holderIdentity === "") return;
     this.#commit(before, { ...before.record, holderIdentity: "" }, undefined, before.object.annotations);
+  }
+
+  /** The API server names the leader of a coordinated election. */
+  nameHolder(record: LeaderRecord, annotations: Annotations): void {
+    if (!this.#lock) this.store.uids += 1;
+    this.#commit(this.#lock, record, undefined, annotations);
   }
 
   setUnreadable(isUnreadable: boolean): void {

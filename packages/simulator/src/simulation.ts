@@ -1,15 +1,20 @@
 /** Runs one plan: starts the machines, injects the faults, ends them all, and collects the violations. */
 import { type Config, resolveTimings, type Timings } from "@tenure/core";
+import { candidateLabel, candidateLeasePrefix } from "@tenure/election/internal";
 import { Checker } from "./checker.ts";
 import { ClientGoProcess } from "./client-go-process.ts";
 import { ElectionProcess } from "./election-process.ts";
 import { Faults, type World } from "./faults.ts";
 import { Accounts } from "./http/accounts.ts";
 import { HttpApi } from "./http/api.ts";
+import { type ApiObject, Collection } from "./http/collection.ts";
+import { Coordinator } from "./http/coordinator.ts";
 import { kubeLock } from "./http/kube-lock.ts";
 import { ObjectApi } from "./http/object-api.ts";
-import type { LockKind } from "./http/objects.ts";
+import { type LockKind, leaseCandidates, lockName, placeOf } from "./http/objects.ts";
+import { Link } from "./link.ts";
 import { Machine } from "./machine.ts";
+import { serverMs } from "./machine-clock.ts";
 import type { Plan, ProcessPlan } from "./plan.ts";
 import { nextTurn } from "./platform.ts";
 import type { CandidateProcess } from "./process.ts";
@@ -77,7 +82,7 @@ class Simulation implements World {
       this.#lockStore = new SimulatedStore(plan.lock.kind, server, this.#random);
     } else if (plan.lock) {
       const apis = this.objects.map(({ server }, index) => new ObjectApi(server, kinds[index] as LockKind));
-      this.#api = new HttpApi(this.store, new Accounts(), apis);
+      this.#api = this.#newApi(apis);
     }
     this.slots = plan.processes.map(() => undefined);
     if (plan.lock?.migration) {
@@ -105,6 +110,22 @@ class Simulation implements World {
       versionReused: () => checker.versionReused(),
     });
     return { server, checker };
+  }
+
+  #newApi(objects: readonly ObjectApi[]): HttpApi {
+    const { store, scheduler } = this;
+    const { coordination, isShown } = this.#plan.lock ?? {};
+    const now = () => serverMs(scheduler.nowMs);
+    const leases = new Collection(placeOf("Lease"), store, now);
+    if (isShown) leases.put(forgottenCandidate(now()));
+    const collections = [leases];
+    if (coordination === "served") {
+      const candidates = new Collection(leaseCandidates, store, now);
+      collections.push(candidates);
+      const { server } = this.objects[0] as World["objects"][number];
+      new Coordinator({ server, candidates, scheduler, random: this.#random.fork() });
+    }
+    return new HttpApi({ store, accounts: new Accounts(), objects, collections });
   }
 
   async run(): Promise<Outcome> {
@@ -139,7 +160,9 @@ class Simulation implements World {
     const plan = this.#plan.processes[slot] as ProcessPlan;
     const id = `${identity}#${this.#starts++}`;
     const { server } = this.objects[0] as World["objects"][number];
-    const machine = new Machine(this.scheduler, server, plan, this.#random.fork());
+    const random = this.#random.fork();
+    const connect = ({ defer }: Machine) => new Link(this.scheduler, server, random, defer);
+    const machine = new Machine(this.scheduler, plan, random, connect);
     const timings = this.#timings[slot] as Timings;
     const stage = this.#rollout?.stageOf(slot) ?? 0;
     // A rolling update that begins a migration can also replace client-go by tenure.
@@ -182,6 +205,8 @@ class Simulation implements World {
         newLock,
         canUseThread: this.#lockStore === undefined,
         objects,
+        isShown: this.#plan.lock?.isShown ?? false,
+        isCoordinated: this.#plan.lock?.coordination !== undefined,
         asksPlugin: this.#lockStore === undefined && credentials.startsWith("exec"),
         onExit: () => this.scheduler.after(3_000, () => this.restartIfDead(slot, identity)),
       },
@@ -277,6 +302,13 @@ function lockKindsOf({ lock }: Plan): LockKind[] {
   // A store other than Kubernetes has one lock, whatever it is called.
   if (!lock || isStoreKind(lock.kind)) return ["Lease"];
   return lock.migration ? [lock.kind, "Lease"] : [lock.kind];
+}
+
+/** What a candidate that crashed two hours ago left behind. The leader removes it. */
+function forgottenCandidate(nowMs: number): ApiObject {
+  const labels = { [candidateLabel]: lockName };
+  const renewTime = new Date(nowMs - 2 * 3_600_000).toISOString();
+  return { metadata: { name: `${candidateLeasePrefix(lockName)}gone`, labels }, spec: { renewTime } };
 }
 
 function clientOf({ link, random, clock, defer }: Machine) {

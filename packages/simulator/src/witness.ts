@@ -40,8 +40,11 @@ export class Witness {
     return this.#knownWhenSent.get(keyOf(record))?.has(uid) ?? true;
   }
 
-  /** The same lock, of which this witness hears everything that the candidate hears. */
-  of(lock: Lock): Lock {
+  /**
+   * The same lock, of which this witness hears everything that the candidate hears.
+   * @param beside what the candidate uses of the lock beside the record
+   */
+  of(lock: Lock, beside: Pick<Lock, "candidates" | "coordination"> = {}): Lock {
     const noting = async (answering: Promise<Answer>): Promise<Answer> => {
       const answer = await answering;
       if (answer.kind === "found") this.#saw(answer.view);
@@ -49,6 +52,7 @@ export class Witness {
       return answer;
     };
     return {
+      ...beside,
       description: lock.description,
       prepare: async () => lock.prepare?.(),
       read: async (...args) => {

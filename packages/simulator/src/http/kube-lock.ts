@@ -7,16 +7,10 @@ import {
   MigrationLock,
   type ObjectLockOptions,
 } from "@tenure/election";
-import { KubeClient } from "@tenure/kube";
-import type { ProcessParts } from "../process.ts";
-import type { HttpApi } from "./api.ts";
-import { simulatedHttp } from "./network.ts";
+import { type ClientParts, simulatedClient } from "./client.ts";
 import { type LockKind, lockLabels, lockName, namespace } from "./objects.ts";
-import { type CredentialKind, podOf } from "./pod.ts";
 
-interface KubeLockParts extends Pick<ProcessParts, "id" | "machine" | "scheduler"> {
-  readonly api: HttpApi;
-  readonly credentials: CredentialKind;
+interface KubeLockParts extends ClientParts {
   /** The lock objects that the process uses, by their place in the API: one, or two during a migration. */
   readonly objects: readonly number[];
 }
@@ -27,18 +21,10 @@ const locks: Record<LockKind, new (options: ObjectLockOptions) => Lock> = {
   Endpoints: EndpointsLock,
 };
 
-export function kubeLock({ id, machine, scheduler, api, credentials, objects }: KubeLockParts): Lock {
-  const { clock, link, random, defer } = machine;
-  const { platform, load } = podOf({
-    kind: credentials,
-    clock,
-    http: simulatedHttp({ api, link, scheduler, random, defer, writer: id }),
-    random,
-    accounts: api.accounts,
-    slowMs: () => link.slowCredentialsMs,
-    sleep: (ms) => new Promise((resolve) => scheduler.after(ms, () => defer(resolve))),
-  });
-  const client = new KubeClient(load, { platform });
+export function kubeLock(parts: KubeLockParts): Lock {
+  const { api, objects } = parts;
+  const { random } = parts.machine;
+  const client = simulatedClient(parts);
   const options: ObjectLockOptions = {
     name: lockName,
     client,

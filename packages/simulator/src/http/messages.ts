@@ -1,15 +1,15 @@
 /** The agent, the request and the response of node:http, as far as the client uses them. */
 import { EventEmitter } from "node:events";
-import type { Link } from "../link.ts";
+import type { Connection } from "../connection.ts";
 import type { Random } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Proof } from "./accounts.ts";
 import type { HttpApi } from "./api.ts";
-import type { HttpAnswer } from "./object-api.ts";
+import type { HttpAnswer } from "./endpoint.ts";
 
 export interface NetworkParts {
   readonly api: HttpApi;
-  readonly link: Link;
+  readonly link: Connection;
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly defer: (callback: () => void) => void;

@@ -3,7 +3,8 @@
  * after the commit, cut in the middle, or come from a proxy that is not an API server.
  */
 import type { Platform } from "@tenure/kube/internal";
-import type { ErrorKind } from "../link.ts";
+import type { ErrorKind } from "../connection.ts";
+import type { Endpoint, HttpAnswer } from "./endpoint.ts";
 import {
   type NetworkParts,
   type Outgoing,
@@ -13,7 +14,6 @@ import {
   SimulatedResponse,
   systemError,
 } from "./messages.ts";
-import type { HttpAnswer, ObjectApi } from "./object-api.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 export function simulatedHttp(parts: NetworkParts): NonNullable<Platform["http"]> {
@@ -62,22 +62,23 @@ class Network {
       this.#fail(request, random.pick(networkErrors));
       return;
     }
-    const object = api.at(path);
-    if (method !== "GET" && link.rejectedObject === api.objects.indexOf(object)) {
-      const rejections = [object.status(500, "InternalError"), object.status(422, "Invalid")];
+    const incoming = { writer, method, path, body };
+    const endpoint = api.at(incoming);
+    if (method !== "GET" && endpoint === api.objects[link.rejectedObject ?? -1]) {
+      const rejections = [endpoint.status(500, "InternalError"), endpoint.status(422, "Invalid")];
       this.#answer(request, random.pick(rejections), false);
       return;
     }
     const proof = proofOf(request.outgoing);
-    const execute = () => api.handle({ writer, method, path, body }, proof);
+    const execute = () => api.handle(incoming, proof);
     const isWatch = path.includes("watch=true");
     if (isWatch && (error === undefined || error === "conflict" || error === "cut")) {
-      if (!api.accounts.accepts(proof)) this.#answer(request, object.status(401, "Unauthorized"), false);
-      else new WatchStream(this.#parts, object, request, { endsInLine: error === "cut" }).open();
+      if (!api.accounts.accepts(proof)) this.#answer(request, endpoint.status(401, "Unauthorized"), false);
+      else new WatchStream(this.#parts, endpoint, request, { endsInLine: error === "cut" }).open();
       return;
     }
     const answer =
-      error && error !== "cut" ? this.#errorAnswer(error, object, method, isWatch, execute) : execute();
+      error && error !== "cut" ? this.#errorAnswer(error, endpoint, method, isWatch, execute) : execute();
     if (!isWatch && random.chance(link.duplicateRequests)) {
       scheduler.after(link.latencyMs() + random.between(0, 4_000), execute);
     }
@@ -86,7 +87,7 @@ class Network {
 
   #errorAnswer(
     error: Exclude<ErrorKind, "cut" | "network">,
-    object: ObjectApi,
+    endpoint: Endpoint,
     method: string,
     isWatch: boolean,
     execute: () => HttpAnswer,
@@ -94,30 +95,32 @@ class Network {
     const { random } = this.#parts;
     switch (error) {
       case "conflict":
-        return method === "PUT" ? object.status(409, "Conflict") : execute();
+        return method === "PUT" ? endpoint.status(409, "Conflict") : execute();
       case "throttled": {
         const headers = { "retry-after": String(random.integer(1, 5)) };
         return random.chance(0.5)
-          ? object.status(429, "TooManyRequests", { headers })
+          ? endpoint.status(429, "TooManyRequests", { headers })
           : { ...page(429, "slow down"), headers };
       }
       case "denied":
         return random.pick([
-          object.status(401, "Unauthorized"),
-          object.status(403, "Forbidden"),
+          endpoint.status(401, "Unauthorized"),
+          endpoint.status(403, "Forbidden"),
           page(401, ""),
           page(403, "<html>Forbidden</html>"),
         ]);
       case "internal":
         if (!isWatch && random.chance(0.5)) execute();
         return random.pick([
-          object.status(500, "InternalError"),
-          object.status(504, "Timeout"),
+          endpoint.status(500, "InternalError"),
+          endpoint.status(504, "Timeout"),
           page(500, ""),
           page(504, "<html>Gateway Timeout</html>"),
         ]);
       case "unavailable":
-        return random.chance(0.5) ? object.status(503, "ServiceUnavailable") : page(503, "<html>busy</html>");
+        return random.chance(0.5)
+          ? endpoint.status(503, "ServiceUnavailable")
+          : page(503, "<html>busy</html>");
       case "proxy":
         return random.pick([
           page(404, "404 page not found"),

@@ -1,23 +1,18 @@
 /** The HTTP API of one lock object: Status bodies, and the history for watches. */
 import type { Change, Server, ServerAnswer, StoredLock } from "../server.ts";
+import {
+  type Changes,
+  type Endpoint,
+  type HttpAnswer,
+  type HttpRequest,
+  mostLines,
+  type StatusOptions,
+  statusAnswer,
+  type WatchLine,
+} from "./endpoint.ts";
 import { type LockKind, lockName, objectOf, parseObject, placeOf } from "./objects.ts";
 
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface WatchLine {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly revision: bigint;
-  readonly object: object;
-}
-
-/** The server forgets older changes. A watch that asks for them is answered with 410. */
-const mostLines = 12;
-
-export class ObjectApi {
+export class ObjectApi implements Endpoint, Changes {
   readonly server: Server;
   readonly kind: LockKind;
   readonly plural: string;
@@ -33,7 +28,7 @@ export class ObjectApi {
     server.subscribe((change) => this.#changed(change));
   }
 
-  handle({ writer, method, body }: { writer: string; method: string; body: string }): HttpAnswer {
+  handle({ writer, method, body }: HttpRequest): HttpAnswer {
     const answer = method === "GET" ? this.server.read() : this.#write(writer, method, body);
     if (answer.kind === "conflict") return this.status(409, method === "POST" ? "AlreadyExists" : "Conflict");
     if (answer.kind === "absent") return this.status(404, "NotFound");
@@ -49,24 +44,20 @@ export class ObjectApi {
     return this.server.write({ writer, ...sent, over });
   }
 
-  status(
-    code: number,
-    reason: string,
-    { headers = {}, causes }: { headers?: Readonly<Record<string, string>>; causes?: readonly object[] } = {},
-  ): HttpAnswer {
-    const message = `${this.plural} "${lockName}": ${reason}`;
-    const details = { name: lockName, group: placeOf(this.kind).group, kind: this.plural, causes };
-    const body = { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message, details };
-    return { status: code, headers, body: JSON.stringify(body) };
+  status(code: number, reason: string, options?: StatusOptions): HttpAnswer {
+    return statusAnswer({ name: lockName, ...placeOf(this.kind) }, code, reason, options);
   }
 
-  /** The current state as a first line, for a watch without a version. */
+  /** Whichever way a watch selects, it is about the one object. */
+  changes(): Changes {
+    return this;
+  }
+
   current(): WatchLine[] {
     const { lock } = this.server;
     return lock ? [this.#line("ADDED", lock)] : [];
   }
 
-  /** The changes after a version. undefined: the server no longer has them. */
   since(revision: bigint): readonly WatchLine[] | undefined {
     return revision < this.#oldestRevision
       ? undefined

@@ -1,12 +1,13 @@
 /** The stream of one watch over HTTP: in order, with bookmarks, and 410 if the server no longer has the history. */
+import type { Changes, Endpoint, WatchLine } from "./endpoint.ts";
 import { type NetworkParts, type SimulatedRequest, SimulatedResponse, systemError } from "./messages.ts";
-import type { ObjectApi, WatchLine } from "./object-api.ts";
 
 const bookmarkMs = 60_000;
 
 export class WatchStream {
   readonly #parts: NetworkParts;
-  readonly #object: ObjectApi;
+  readonly #endpoint: Endpoint;
+  readonly #changes: Changes;
   readonly #request: SimulatedRequest;
   /** The connection breaks in the middle of a line. */
   readonly #endsInLine: boolean;
@@ -14,18 +15,21 @@ export class WatchStream {
   readonly #startRevision: bigint | undefined;
   #unsubscribe = (): void => {};
   #delayed: WatchLine[] = [];
+  /** What the process has not read yet. */
+  readonly #arrived: (() => void)[] = [];
   #lastDeliveryMs: number;
   #hasEnded = false;
   #hasResponded = false;
 
   constructor(
     parts: NetworkParts,
-    object: ObjectApi,
+    endpoint: Endpoint,
     request: SimulatedRequest,
     { endsInLine }: { readonly endsInLine: boolean },
   ) {
     this.#parts = parts;
-    this.#object = object;
+    this.#endpoint = endpoint;
+    this.#changes = endpoint.changes(request.outgoing.path);
     this.#endsInLine = endsInLine;
     this.#request = request;
     this.#lastDeliveryMs = parts.scheduler.nowMs;
@@ -35,9 +39,9 @@ export class WatchStream {
 
   open(): void {
     const { link, scheduler, random } = this.#parts;
-    const object = this.#object;
+    const changes = this.#changes;
     if (link.answersCut) return;
-    if (link.watchDropsEvents) object.forgetHistory();
+    if (link.watchDropsEvents) changes.forgetHistory();
     const refusal = this.#refusal();
     this.#deliver(() => {
       this.#hasResponded = true;
@@ -48,8 +52,8 @@ export class WatchStream {
       return;
     }
     const lines =
-      this.#startRevision === undefined ? object.current() : (object.since(this.#startRevision) ?? []);
-    const unsubscribe = object.subscribe((line) => {
+      this.#startRevision === undefined ? changes.current() : (changes.since(this.#startRevision) ?? []);
+    const unsubscribe = changes.subscribe((line) => {
       if (line === "restored") this.#break();
       else if (this.#startRevision === undefined || line.revision > this.#startRevision) this.#publish(line);
     });
@@ -69,13 +73,13 @@ export class WatchStream {
   #refusal(): object | undefined {
     const start = this.#startRevision;
     if (start === undefined) return undefined;
-    if (this.#object.since(start) === undefined)
-      return JSON.parse(this.#object.status(410, "Expired").body) as object;
+    if (this.#changes.since(start) === undefined)
+      return JSON.parse(this.#endpoint.status(410, "Expired").body) as object;
     // An API server that serves from its cache says so. Others wait until their store gets there.
-    const isInFuture = start > this.#object.server.revision;
+    const isInFuture = start > this.#parts.api.store.revision;
     if (!isInFuture || this.#parts.random.chance(0.5)) return undefined;
     const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
-    return JSON.parse(this.#object.status(504, "Timeout", { causes }).body) as object;
+    return JSON.parse(this.#endpoint.status(504, "Timeout", { causes }).body) as object;
   }
 
   #publish(line: WatchLine): void {
@@ -144,15 +148,17 @@ export class WatchStream {
     });
   }
 
-  /** Everything that the server sends arrives in order. */
+  /** Everything that the server sends arrives in order, also at a process that was frozen meanwhile. */
   #deliver(event: () => void): void {
     const { scheduler, link, defer } = this.#parts;
     this.#lastDeliveryMs = Math.max(this.#lastDeliveryMs, scheduler.nowMs + link.latencyMs());
-    scheduler.at(this.#lastDeliveryMs, () =>
+    scheduler.at(this.#lastDeliveryMs, () => {
+      this.#arrived.push(event);
       defer(() => {
-        if (!this.#hasEnded && !this.#request.isDestroyed) event();
-      }),
-    );
+        const next = this.#arrived.shift();
+        if (!this.#hasEnded && !this.#request.isDestroyed) next?.();
+      });
+    });
   }
 
   #close(): void {

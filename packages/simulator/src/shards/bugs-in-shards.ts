@@ -102,4 +102,62 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
     about: "a member with too many shards keeps them",
     edits: [{ file: "core/shards/plan.js", find: "if (excess <= 0)", replace: "if (excess <= 1_000)" }],
   },
+  "shards-map-overwritten": {
+    about: "a map is written over whatever map there is",
+    width: "wide",
+    edits: [
+      {
+        file: "election/shards/lease-set-store.js",
+        find: "const body = { ...before, metadata: { ...before.metadata, annotations, labels } };",
+        replace:
+          "const body = { ...before, metadata: { ...before.metadata, resourceVersion: undefined, annotations, labels } };",
+      },
+    ],
+  },
+  "shards-lease-overwritten": {
+    about: "a member is fenced although it has renewed its lease meanwhile",
+    width: "wide",
+    edits: [
+      {
+        file: "election/shards/lease-set-store.js",
+        find: "const body = leaseKind.write(over.object, record);",
+        replace:
+          "const body = leaseKind.write({ ...over.object, metadata: { ...over.object.metadata, resourceVersion: undefined } }, record);",
+      },
+    ],
+  },
+  "shards-lost-but-valid": {
+    about: "the term of a shard stays valid after another member may have got the shard",
+    width: "wide",
+    edits: [
+      {
+        file: "election/shards/set-run.js",
+        find: "if (served && notice.expired)\n                    served.isAllowed = false;",
+        replace: ";",
+      },
+    ],
+  },
+  "shards-gap-unseen": {
+    about: "a member does not look again after its watch has missed changes",
+    width: "wide",
+    edits: [
+      {
+        file: "election/shards/set-member.js",
+        find: "if (!isGapless || !hasBeenUp)",
+        replace: "if (!hasBeenUp)",
+      },
+    ],
+  },
+  "shards-stopped-too-early": {
+    about: "a member counts work as stopped when it is told to stop",
+    width: "wide",
+    edits: [
+      {
+        file: "election/serve-term.js",
+        find: "await work(term);",
+        replace:
+          'await Promise.race([work(term), new Promise((resolve) => term.signal.addEventListener("abort", resolve))]);',
+      },
+    ],
+  },
 };

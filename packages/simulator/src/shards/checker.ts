@@ -7,7 +7,7 @@
  * - uneven: after everything has calmed down, shards are unowned or not distributed evenly.
  * - movement: a change of the members moved more shards than necessary.
  */
-import type { SimulatedMember, Work } from "./member.ts";
+import type { Participant, Work } from "./participant.ts";
 
 export type SetRule = "double" | "token" | "unowned" | "uneven" | "movement";
 
@@ -27,7 +27,7 @@ export class SetChecker {
     this.violations.push({ rule, message });
   }
 
-  started(member: SimulatedMember, work: Work): void {
+  started(member: Participant, work: Work): void {
     this.starts += 1;
     const earlier = this.#works.find((other) => overlaps(work, other) && other.token >= work.token);
     if (earlier) {
@@ -40,8 +40,8 @@ export class SetChecker {
   }
 
   /** Called after every event. */
-  check(members: readonly SimulatedMember[]): void {
-    const active: { readonly member: SimulatedMember; readonly work: Work }[] = [];
+  check(members: readonly Participant[]): void {
+    const active: { readonly member: Participant; readonly work: Work }[] = [];
     for (const member of members) for (const work of member.working) active.push({ member, work });
     for (const [index, { member, work }] of active.entries()) {
       const other = active.slice(0, index).find((one) => overlaps(one.work, work));
@@ -54,7 +54,7 @@ export class SetChecker {
   }
 
   /** Records for how long shards have been unowned, and reports those that were it for too long. */
-  checkUnowned(members: readonly SimulatedMember[], count: number, nowMs: number, mostMs: number): void {
+  checkUnowned(members: readonly Participant[], count: number, nowMs: number, mostMs: number): void {
     const worked = new Set(members.flatMap(({ working }) => working.map(({ shard }) => shard)));
     const since = new Map<number, number>();
     for (let shard = 0; shard < count; shard++) {
@@ -78,7 +78,7 @@ export class SetChecker {
   }
 
   /** Everything has calmed down: every shard is worked on, and the members differ by no more than one. */
-  checkCalm(members: readonly SimulatedMember[], count: number, mostPerMember: number): void {
+  checkCalm(members: readonly Participant[], count: number, mostPerMember: number): void {
     const sizes = members.map(({ working }) => working.length);
     const expected = Math.min(count, members.length * mostPerMember);
     const total = sizes.reduce((sum, size) => sum + size, 0);

@@ -3,8 +3,8 @@ import { parseDuration } from "@tenure/base";
 import { Random } from "../random.ts";
 import { Scheduler } from "../scheduler.ts";
 import { SetChecker } from "./checker.ts";
-import { goodLink } from "./link.ts";
-import { SimulatedMember, type Work } from "./member.ts";
+import { SimulatedMember } from "./member.ts";
+import { goodLink, type Participant, type Work } from "./participant.ts";
 import { SetServer } from "./server.ts";
 
 /** Plays a history and returns its text with the actual output after each `----`. */
@@ -67,7 +67,6 @@ class HistoryRunner {
     }
     const member = this.#members.get(subject);
     if (!member) throw new Error(`there is no member ${subject}: ${line}`);
-    const { state } = member.link;
     switch (name) {
       case "leave":
         return member.leave();
@@ -78,16 +77,13 @@ class HistoryRunner {
       case "thaw":
         return member.thaw(0);
       case "cut":
-        state.isCut = true;
-        return;
+        return member.disturb({ isCut: true });
       case "silence":
-        state.isWatchSilent = true;
-        return;
+        return member.disturb({ isWatchSilent: true });
       case "heal":
-        Object.assign(state, goodLink);
-        return;
+        return member.disturb(goodLink);
       case "break-watch":
-        return member.link.breakWatch();
+        return member.breakWatch();
       case "end-work":
         return member.endWork(Number(rest[0]));
       default:
@@ -108,7 +104,7 @@ class HistoryRunner {
       stopMs: 2 * ms(fields.get("stop") ?? "0s"),
     };
     const hooks = {
-      started: (member: SimulatedMember, work: Work) => {
+      started: (member: Participant, work: Work) => {
         this.#note(`${identity} starts ${work.shard} of ${work.count} with token ${work.token}`);
         this.#checker.started(member, work);
       },

@@ -2,19 +2,8 @@
 import type { SetEvent } from "@tenure/core";
 import type { Random } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { goodLink, type LinkState } from "./participant.ts";
 import type { SetServer } from "./server.ts";
-
-export interface LinkState {
-  isCut: boolean;
-  /** How likely a request or its answer is lost. */
-  loss: number;
-  /** The longest delay of a message. */
-  slowMs: number;
-  /** The watch reports nothing, and nobody notices. */
-  isWatchSilent: boolean;
-}
-
-export const goodLink: LinkState = { isCut: false, loss: 0, slowMs: 20, isWatchSilent: false };
 
 /** How often a watch that reports nothing is tried again. */
 const stuckMs = 300;

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { Random } from "../random.ts";
 import { Scheduler } from "../scheduler.ts";
-import { type MemberHooks, SimulatedMember } from "./member.ts";
+import { SimulatedMember } from "./member.ts";
+import type { MemberHooks } from "./participant.ts";
 import { SetServer } from "./server.ts";
 
 it("a thousand shards on five members cost as many writes as five leases", async () => {

@@ -24,42 +24,21 @@ import {
 import type { Random } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Link } from "./link.ts";
+import type { LinkState, MemberHooks, MemberOptions, Participant, Work } from "./participant.ts";
 import type { SetServer } from "./server.ts";
 
-export interface MemberOptions {
-  readonly identity: string;
-  readonly count: number;
-  readonly leaseSeconds: number;
-  readonly mostPerMember: number;
-  readonly passOn: boolean;
-  readonly waitWhenAbsent: boolean;
-  /** How fast its clock runs. */
-  readonly rate: number;
-  /** The longest time that its work takes to stop. */
-  readonly stopMs: number;
-}
-
-export interface Work {
-  readonly shard: number;
-  readonly count: number;
-  readonly token: bigint;
-  readonly start: bigint;
-  readonly end: bigint;
+/** Work that this process runs. */
+interface OwnWork extends Work {
   /** False once another member may be working on the shard. */
   isAllowed: boolean;
 }
 
 type Input = { readonly lease: Event } | { readonly set: SetEvent };
 
-export interface MemberHooks {
-  started(member: SimulatedMember, work: Work): void;
-  log(line: string): void;
-}
-
-export class SimulatedMember {
+export class SimulatedMember implements Participant {
   readonly options: MemberOptions;
-  readonly link: Link;
-  readonly works = new Map<number, Work>();
+  readonly #link: Link;
+  readonly works = new Map<number, OwnWork>();
   isAlive = true;
   isFrozen = false;
   hasEnded = false;
@@ -109,7 +88,7 @@ export class SimulatedMember {
       cooldownMs: 1_000,
       drainTimeoutMs: 60_000,
     };
-    this.link = new Link(scheduler, server, random, (event) => this.send({ set: event }));
+    this.#link = new Link(scheduler, server, random, (event) => this.send({ set: event }));
     this.send({ set: { type: "start" } });
     this.send({ set: { type: "watch-up" } });
     this.send({ lease: { type: "start" } });
@@ -120,11 +99,10 @@ export class SimulatedMember {
     return { monoMs: trueMs - this.#suspendedMs + 1_000, wallMs: trueMs + 1_900_000_000_000 };
   }
 
-  get set(): SetState {
-    return this.#set;
+  get isLeaving(): boolean {
+    return this.#set.stopping;
   }
 
-  /** The work that may run at this instant. */
   get working(): readonly Work[] {
     if (!this.isAlive || this.isFrozen || !isBefore(this.now, validUntil(this.#config, this.#lease)))
       return [];
@@ -138,7 +116,7 @@ export class SimulatedMember {
   crash(): void {
     this.isAlive = false;
     this.works.clear();
-    this.link.close();
+    this.#link.close();
     this.#cancelTimer();
   }
 
@@ -147,7 +125,6 @@ export class SimulatedMember {
     this.#cancelTimer();
   }
 
-  /** @param suspendedMs for how long the monotonic clock stood still meanwhile */
   thaw(suspendedMs: number): void {
     this.isFrozen = false;
     this.#suspendedMs += suspendedMs * this.options.rate;
@@ -157,9 +134,16 @@ export class SimulatedMember {
     for (const tick of ticks) this.send(tick);
   }
 
-  /** The work of a shard ends by itself. */
   endWork(shard: number): void {
     this.#workStopped(this.works.get(shard));
+  }
+
+  disturb(state: Partial<LinkState>): void {
+    Object.assign(this.#link.state, state);
+  }
+
+  breakWatch(): void {
+    this.#link.breakWatch();
   }
 
   send(input: Input): void {
@@ -185,13 +169,13 @@ export class SimulatedMember {
     const name = this.options.identity;
     switch (effect.type) {
       case "read":
-        this.link.request(
+        this.#link.request(
           () => this.#server.readLease(name),
           (answer) => this.send({ lease: { type: "answer", id: effect.id, answer } }),
         );
         return;
       case "write":
-        this.link.request(
+        this.#link.request(
           () => this.#server.writeLease(name, effect.record, effect.over),
           (answer) => this.send({ lease: { type: "answer", id: effect.id, answer } }),
         );
@@ -203,7 +187,7 @@ export class SimulatedMember {
       case "refused":
         this.#hooks.log(`${name} ${effect.type}`);
         this.hasEnded = true;
-        this.link.close();
+        this.#link.close();
         return;
       default: {
         const event = setEventOf(this.#setConfig, name, effect, this.#lease);
@@ -226,7 +210,7 @@ export class SimulatedMember {
       case "write":
       case "fence":
       case "remove":
-        this.link.request(
+        this.#link.request(
           () => {
             const answer = this.#server.perform(effect);
             if (effect.type !== "list")
@@ -263,7 +247,7 @@ export class SimulatedMember {
     }
   }
 
-  #workStopped(work: Work | undefined): void {
+  #workStopped(work: OwnWork | undefined): void {
     if (!work || this.works.get(work.shard) !== work) return;
     this.works.delete(work.shard);
     this.send({ set: { type: "work-stopped", shard: work.shard, token: work.token } });

@@ -13,6 +13,7 @@ import {
   type ShardMap,
   sameRecord,
 } from "@tenure/core";
+import type { SetPlace } from "./participant.ts";
 
 interface Stored {
   readonly uid: string;
@@ -23,7 +24,7 @@ interface Stored {
 
 const mapName = "map";
 
-export class SetServer {
+export class SetServer implements SetPlace {
   /** All changes, in the order in which a watch reports them. */
   readonly changes: SetEvent[] = [];
   readonly onChange = new Set<() => void>();
@@ -52,7 +53,6 @@ export class SetServer {
     );
   }
 
-  /** Somebody removes the label by hand. Every write of a member puts it back. */
   unlabel(name: string): void {
     const object = this.#objects.get(name);
     if (!object || this.#unlabelled.has(name)) return;

@@ -1,13 +1,27 @@
 /**
  * One seeded history of a set of shards. A stormy history has every fault, and then must calm down. A calm one has a good network
  * and members that come, go and crash one after another: then no shard may be unowned for long, and none may move in vain.
+ *
+ * A wide history runs everything that ships, over simulated HTTP. The others run only the two state machines, which is faster.
  */
+import { credentialKinds } from "../http/pod.ts";
+import type { Fault } from "../plan.ts";
+import { nextTurn } from "../platform.ts";
 import { Random } from "../random.ts";
 import { Scheduler } from "../scheduler.ts";
 import { SetChecker, type SetViolation } from "./checker.ts";
-import { goodLink } from "./link.ts";
-import { type MemberOptions, SimulatedMember, type Work } from "./member.ts";
+import { SimulatedMember } from "./member.ts";
+import {
+  goodLink,
+  type MemberHooks,
+  type MemberOptions,
+  type Participant,
+  type SetPlace,
+  type Work,
+} from "./participant.ts";
+import { RealMember } from "./real-member.ts";
 import { SetServer } from "./server.ts";
+import { SetApi } from "./set-api.ts";
 
 export interface SetHistory {
   readonly violations: readonly SetViolation[];
@@ -28,18 +42,25 @@ const longestLeaseSeconds = 20;
 /** In stormy histories: a member with a long lease notices late that its watch is silent. */
 const differentLeaseSeconds = [5, 10, 15, 20, 40] as const;
 
-export async function simulateSet(seed: number): Promise<SetHistory> {
-  const world = new World(seed);
+/** Which seeds run everything that ships. */
+export type SetWidth = "wide" | "mixed";
+
+export async function simulateSet(seed: number, width: SetWidth = "mixed"): Promise<SetHistory> {
+  const world = new World(seed, width === "wide" || seed % 5 === 0);
   return seed % 4 === 0 ? world.calm() : world.storm();
 }
 
 class World {
   readonly #random: Random;
   readonly #scheduler = new Scheduler();
-  readonly #server = new SetServer();
+  readonly #place: SetPlace;
+  readonly #newMember: (options: MemberOptions, hooks: MemberHooks) => Participant;
+  /** undefined unless the history is wide. */
+  readonly #api: SetApi | undefined;
   readonly #checker = new SetChecker();
   readonly #lines: string[] = [];
-  readonly #members: SimulatedMember[] = [];
+  readonly #members: Participant[] = [];
+  readonly #endsOfFaults = new Set<() => void>();
   readonly #isSemaphore: boolean;
   #count: number;
   /** With it, whoever creates the map waits for members that it cannot know of, because their leases were deleted, too. */
@@ -53,7 +74,7 @@ class World {
   #moved = 0;
   #leastMoves = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, isWide: boolean) {
     this.#random = new Random(seed);
     this.#isSemaphore = this.#random.chance(0.2);
     this.#count = this.#isSemaphore ? this.#random.integer(1, 3) : this.#random.pick([1, 2, 3, 5, 8]);
@@ -63,7 +84,23 @@ class World {
     const deletions = this.#waitWhenAbsent
       ? (["delete-map-and-lease", "delete-map", "delete-lease"] as const)
       : [this.#random.pick(["delete-map", "delete-lease"] as const)];
-    this.#faultNames = [...faultNames, ...deletions];
+    this.#faultNames = [...faultNames, ...(isWide ? wideFaultNames : []), ...deletions];
+    const scheduler = this.#scheduler;
+    if (isWide) {
+      const api = new SetApi(this.#isSemaphore ? "permits" : "shards", scheduler);
+      this.#api = api;
+      this.#place = api;
+      this.#newMember = (options, hooks) => {
+        // A plugin that fails now and then is a fault, too.
+        const credentials = this.#isCalm ? "service-account" : this.#random.pick(credentialKinds);
+        return new RealMember(options, { scheduler, api, random: this.#random.fork(), hooks, credentials });
+      };
+    } else {
+      const server = new SetServer();
+      this.#place = server;
+      this.#newMember = (options, hooks) =>
+        new SimulatedMember(options, scheduler, server, this.#random.fork(), hooks);
+    }
   }
 
   async storm(): Promise<SetHistory> {
@@ -76,8 +113,9 @@ class World {
       this.#scheduler.at(random.between(5_000, stormMs), () => this.#cause(random.pick(this.#faultNames)));
     }
     await this.#run(stormMs);
+    for (const end of this.#endsOfFaults) end();
     for (const member of this.#members) {
-      Object.assign(member.link.state, goodLink);
+      member.disturb(goodLink);
       if (member.isAlive && member.isFrozen) member.thaw(0);
     }
     if (this.#present().length === 0) this.#join();
@@ -115,7 +153,7 @@ class World {
   #changeMembers(sizes: readonly number[]): number {
     const present = this.#present();
     const index = this.#random.integer(0, present.length - 1);
-    const one = present[index] as SimulatedMember;
+    const one = present[index] as Participant;
     if (present.length < 2 || (present.length < 5 && this.#random.chance(0.5))) {
       this.#join();
       return this.#leastStarts([...sizes, 0]);
@@ -134,7 +172,13 @@ class World {
 
   async #run(untilMs: number): Promise<void> {
     const leaseMs = longestLeaseSeconds * 1_000;
+    // Whatever ships awaits in many places after an action.
+    const settle = async () => {
+      if (this.#api) await nextTurn();
+    };
+    await settle();
     await this.#scheduler.run(untilMs, async () => {
+      await settle();
       this.#checker.check(this.#members);
       if (!this.#checksUnowned) return;
       const possible = Math.min(this.#count, this.#present().length * this.#mostPerMember());
@@ -158,14 +202,14 @@ class World {
       stopMs: random.pick([0, 500, 3_000]),
     };
     const hooks = {
-      started: (member: SimulatedMember, work: Work) => {
+      started: (member: Participant, work: Work) => {
         this.#note(`${identity} starts ${work.shard} of ${work.count} with token ${work.token}`);
         this.#checker.started(member, work);
       },
       log: (line: string) => this.#note(line),
     };
     this.#log(`${identity} begins with count ${options.count}, lease ${options.leaseSeconds}s`, () =>
-      this.#members.push(new SimulatedMember(options, this.#scheduler, this.#server, random.fork(), hooks)),
+      this.#members.push(this.#newMember(options, hooks)),
     );
   }
 
@@ -183,8 +227,8 @@ class World {
     const forMs = random.between(500, 45_000);
     const later = (action: () => void) => this.#scheduler.after(forMs, action);
     const change = (state: Partial<typeof goodLink>) => {
-      Object.assign(member.link.state, state);
-      later(() => Object.assign(member.link.state, goodLink));
+      member.disturb(state);
+      later(() => member.disturb(goodLink));
     };
     this.#note(`fault: ${fault} ${identity} for ${Math.round(forMs)} ms`);
     switch (fault) {
@@ -215,30 +259,36 @@ class World {
         change({ isWatchSilent: true });
         return;
       case "break-watch":
-        member.link.breakWatch();
+        member.breakWatch();
         return;
       case "cut-and-slow":
         change({ slowMs: random.between(5_000, 15_000), isWatchSilent: true });
         return;
       case "delete-map":
-        this.#server.delete("map");
+        this.#place.delete("map");
         return;
       case "delete-lease":
-        this.#server.delete(identity);
+        this.#place.delete(identity);
         return;
       case "delete-map-and-lease":
         change({ isWatchSilent: true, loss: random.between(0, 0.5) });
-        this.#server.delete(identity);
-        this.#server.delete("map");
+        this.#place.delete(identity);
+        this.#place.delete("map");
         return;
       case "unlabel-lease":
-        this.#server.unlabel(identity);
+        this.#place.unlabel(identity);
         return;
       case "unlabel-map":
-        this.#server.unlabel("map");
+        this.#place.unlabel("map");
         return;
       case "end-work":
         for (const shard of [...member.works.keys()].slice(0, 1)) member.endWork(shard);
+        return;
+      case "rotate-token":
+        this.#rotateCredentials();
+        return;
+      case "server-down":
+        this.#stopServer(later);
         return;
       case "change-count":
         this.#count = this.#isSemaphore ? this.#count : random.pick([1, 2, 3, 5, 8]);
@@ -249,17 +299,40 @@ class World {
           this.#scheduler.after(atMs + random.between(0, 15_000), () => old.isAlive && old.leave());
         }
         return;
+      default:
+        member.inject?.({ kind: fault, amount: random.next() }, (end) => this.#until(later, end));
     }
   }
 
-  #present(): SimulatedMember[] {
-    return this.#members.filter((member) => member.isAlive && !member.hasEnded && !member.set.stopping);
+  #rotateCredentials(): void {
+    this.#api?.http.accounts.rotate();
+  }
+
+  #stopServer(later: (action: () => void) => void): void {
+    const setDown = (isDown: boolean) => {
+      if (this.#api) this.#api.http.store.isDown = isDown;
+      for (const member of this.#members) member.disturb({});
+    };
+    setDown(true);
+    this.#until(later, () => setDown(false));
+  }
+
+  /** Ends a fault after its time, or at the end of the storm. */
+  #until(later: (action: () => void) => void, end: () => void): void {
+    this.#endsOfFaults.add(end);
+    later(() => {
+      if (this.#endsOfFaults.delete(end)) end();
+    });
+  }
+
+  #present(): Participant[] {
+    return this.#members.filter((member) => member.isAlive && !member.hasEnded && !member.isLeaving);
   }
 
   /** The count in force at the end: the one that all want, otherwise the one that they had before. */
   #agreedCount(): number {
     const wanted = new Set(this.#present().map(({ options }) => options.count));
-    return wanted.size === 1 ? ([...wanted][0] as number) : (this.#server.map?.count ?? 0);
+    return wanted.size === 1 ? ([...wanted][0] as number) : (this.#place.map?.count ?? 0);
   }
 
   #mostPerMember(): number {
@@ -309,7 +382,29 @@ const faultNames = [
   "change-count",
 ] as const;
 
-type FaultName = (typeof faultNames)[number] | "delete-map" | "delete-lease" | "delete-map-and-lease";
+/** What only a real client meets. */
+const wideFaultNames = [
+  "conflict",
+  "throttled",
+  "internal",
+  "unavailable",
+  "denied",
+  "proxy",
+  "network",
+  "cut-answers",
+  "duplicate-requests",
+  "slow-credentials",
+  "watch-gap",
+  "rotate-token",
+  "server-down",
+] as const satisfies readonly Fault["kind"][];
+
+type FaultName =
+  | (typeof faultNames)[number]
+  | (typeof wideFaultNames)[number]
+  | "delete-map"
+  | "delete-lease"
+  | "delete-map-and-lease";
 
 /** How many shards must move between members that stay, until they are distributed evenly. */
 function leastMoves(sizes: readonly number[], count: number, mostPerMember: number): number {

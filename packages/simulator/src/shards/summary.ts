@@ -1,5 +1,5 @@
 import type { SetViolation } from "./checker.ts";
-import { simulateSet } from "./simulation.ts";
+import { type SetWidth, simulateSet } from "./simulation.ts";
 
 export interface SetSummary {
   readonly seeds: number;
@@ -34,10 +34,11 @@ export async function simulateSets(
   from: number,
   seeds: number,
   stopsAtViolation: boolean,
+  width: SetWidth,
 ): Promise<SetSummary> {
   let summary = emptySetSummary;
   for (let seed = from; seed < from + seeds; seed++) {
-    const { violations, lines, ...figures } = await simulateSet(seed);
+    const { violations, lines, ...figures } = await simulateSet(seed, width);
     const [violation] = violations;
     const failures = violation ? [{ seed, violation, lines }] : [];
     summary = addSets(summary, { seeds: 1, ...figures, failures });

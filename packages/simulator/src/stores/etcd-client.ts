@@ -4,7 +4,7 @@
  */
 import { type Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { authenticate, type OpenClient, range, txn } from "@tenure/etcd/internal";
-import type { ErrorKind } from "../link.ts";
+import type { ErrorKind } from "../connection.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { EtcdStream } from "./etcd-stream.ts";
 import { grpcError } from "./grpc-error.ts";

@@ -4,7 +4,7 @@
  */
 import { EventEmitter } from "node:events";
 import { type NewDriver, type OpenSession, openSessionOf } from "@tenure/postgres/internal";
-import type { ErrorKind } from "../link.ts";
+import type { ErrorKind } from "../connection.ts";
 import { EventQueue } from "./event-queue.ts";
 import { PostgresServer, type Row } from "./postgres-server.ts";
 import type { ClientParts } from "./store-parts.ts";
