@@ -1,7 +1,15 @@
 /** A process that runs what ships: an Election with a real lock and the real client, over a simulated network. */
 import { first } from "@tenure/base";
 import type { LeaderRecord } from "@tenure/core";
-import { Election, type ElectionMetrics, type ElectionOptions, type Lock, type Term } from "@tenure/election";
+import {
+  Election,
+  type ElectionMetrics,
+  type ElectionOptions,
+  type Lock,
+  type Logger,
+  type Term,
+} from "@tenure/election";
+import { instrument } from "@tenure/election/opentelemetry";
 import { ElectionThread } from "./election-thread.ts";
 import {
   type CandidateProcess,
@@ -10,6 +18,7 @@ import {
   type ProcessParts,
   TenureCandidate,
 } from "./process.ts";
+import type { Random } from "./random.ts";
 import { Witness } from "./witness.ts";
 
 export interface ElectionParts extends ProcessParts {
@@ -21,6 +30,8 @@ export interface ElectionParts extends ProcessParts {
   readonly asksPlugin: boolean;
   readonly isShown: boolean;
   readonly isCoordinated: boolean;
+  /** For ways to use the library that make no difference to a history. */
+  readonly ways: Random;
   /** The process has ended by itself. */
   readonly onExit: () => void;
 }
@@ -37,6 +48,8 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
   readonly witness = new Witness();
   readonly #stop = new AbortController();
   readonly #once: boolean;
+  /** It takes its terms from a loop instead of a callback. */
+  readonly #loops: boolean;
   readonly #isProbed: boolean;
   /** It has a timer whose jobs run only where the leader is. */
   readonly #startsTasks: boolean;
@@ -66,6 +79,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
     this.mayHesitate = priority !== undefined || noFailover || isCoordinated;
     this.asksPlugin = parts.asksPlugin;
     this.#once = random.chance(0.1);
+    this.#loops = parts.ways.chance(0.3) && !this.#once;
     this.#isProbed = random.chance(0.2);
     this.#startsTasks = random.chance(0.4);
     this.#onExit = parts.onExit;
@@ -97,7 +111,9 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       ...(random.chance(0.3) && { stopTimeout: random.pick(["10s", false] as const) }),
       announce: random.chance(0.2),
       metrics: this.#metrics(),
+      ...(parts.ways.chance(0.3) && { logger: this.#logger() }),
     });
+    if (parts.ways.chance(0.3)) instrument(this.#election, { name: "sim" });
     this.#election.on("overrun", () =>
       this.after(random.between(0, killTakesMs), () => this.#killed.abort()),
     );
@@ -135,9 +151,7 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       this.exit();
       if (!this.isStopping) this.#onExit();
     };
-    this.#election
-      .run((term) => this.#work(term), { signal: this.#stop.signal, once: this.#once })
-      .then(exit, exit);
+    this.#run().then(exit, exit);
     if (this.#isProbed) this.#probeLater();
     if (this.#startsTasks) this.#startTaskLater();
   }
@@ -166,6 +180,15 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
 
   protected mayWork(): boolean {
     return this.#term?.isValid() ?? false;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    if (!this.#loops) {
+      await this.#election.run((term) => this.#work(term), { signal, once: this.#once });
+      return;
+    }
+    for await (const term of this.#election.terms({ signal })) await this.#work(term);
   }
 
   async #work(term: Term): Promise<void> {
@@ -275,6 +298,11 @@ export class ElectionProcess extends TenureCandidate implements CandidateProcess
       request: (during) => this.#count(during),
       requestFailed: (during, kind) => this.#count(`${during} ${kind}`),
     };
+  }
+
+  #logger(): Logger {
+    const write = (message: string) => this.#count(message);
+    return { info: write, warn: write, error: write };
   }
 
   #count(name: string): void {

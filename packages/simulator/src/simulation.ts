@@ -46,6 +46,7 @@ export function simulate(plan: Plan, trace?: Trace): Promise<Outcome> {
 class Simulation implements World {
   readonly #plan: Plan;
   readonly #random: Random;
+  readonly #ways: Random;
   readonly #timings: readonly Timings[];
   readonly #longestLeaseMs: number;
   readonly scheduler = new Scheduler();
@@ -67,6 +68,7 @@ class Simulation implements World {
     this.#plan = plan;
     this.#trace = trace;
     this.#random = new Random(plan.seed ^ 0x5bd1e995);
+    this.#ways = new Random(plan.seed ^ 0x1b873593);
     this.#timings = plan.processes.map(({ timings }) => resolveTimings(timings));
     this.#longestLeaseMs = Math.max(...this.#timings.map(({ leaseDurationMs }) => leaseDurationMs));
     const now = () => this.scheduler.nowMs;
@@ -205,6 +207,7 @@ class Simulation implements World {
         newLock,
         canUseThread: this.#lockStore === undefined,
         objects,
+        ways: this.#ways.fork(),
         isShown: this.#plan.lock?.isShown ?? false,
         isCoordinated: this.#plan.lock?.coordination !== undefined,
         asksPlugin: this.#lockStore === undefined && credentials.startsWith("exec"),

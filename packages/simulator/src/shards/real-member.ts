@@ -106,6 +106,8 @@ export class RealMember implements Participant {
       leaseDuration: `${leaseSeconds}s`,
       renewDeadline: `${Math.floor((leaseSeconds * 2) / 3)}s`,
       waitWhenAbsent,
+      // Then it ends when the API server refuses it, and its process would start again.
+      failWhenDenied: random.chance(0.1),
       cooldown: "1s",
       onOverrun: "report",
       clock: machine.clock,

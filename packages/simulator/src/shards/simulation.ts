@@ -294,9 +294,11 @@ class World {
         this.#count = this.#isSemaphore ? this.#count : random.pick([1, 2, 3, 5, 8]);
         // As in a rollout: each replica leaves, and another one begins with the new count.
         for (const old of present) {
-          const atMs = random.between(0, 20_000);
-          this.#scheduler.after(atMs, () => this.#join());
-          this.#scheduler.after(atMs + random.between(0, 15_000), () => old.isAlive && old.leave());
+          const joinMs = this.#scheduler.nowMs + random.between(0, 20_000);
+          const leaveMs = joinMs + random.between(0, 15_000);
+          // Once the storm is over, nobody comes or goes.
+          this.#scheduler.at(Math.min(joinMs, stormMs), () => this.#join());
+          this.#scheduler.at(Math.min(leaveMs, stormMs), () => old.isAlive && old.leave());
         }
         return;
       default:
