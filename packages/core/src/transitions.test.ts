@@ -215,19 +215,30 @@ describe("after a conflict", () => {
 });
 
 describe("stagger", () => {
-  it("delays the reaction to a release in the watch by up to 4 ms, by the random number of that step", () => {
+  it.each([
+    [0.34, 1],
+    [0.66, 1],
+    [0.67, 2],
+    [0.99, 2],
+  ])("with %d as the random number of its step, delays the reaction to a release by %d ms", (random, ms) => {
     const candidate = waiting(held(7));
     candidate.freeze(1_000);
-    candidate.random = 0.75;
+    candidate.random = random;
     expect(verbs(candidate.observed(released(8)))).toEqual([]);
-    expect(candidate.nextWakeMs).toBe(1_003);
-    expect(verbs(candidate.wait(3))).toEqual(["update"]);
+    expect(candidate.nextWakeMs).toBe(1_000 + ms);
+    expect(verbs(candidate.wait(ms))).toEqual(["update"]);
+  });
+
+  it.each([0, 0.33])("with %d, reacts at once", (random) => {
+    const candidate = waiting(held(7));
+    candidate.random = random;
+    expect(verbs(candidate.observed(released(8)))).toEqual(["update"]);
   });
 
   it("delays the reaction to an expiry", () => {
     const candidate = waiting(held(7));
     candidate.watchUp();
-    candidate.random = 0.25;
+    candidate.random = 0.5;
     candidate.observed(held(8));
     const effects = candidate.run(15_000.9, () => ({ kind: "found", view: held(8) }));
     expect(ofType(effects, "write")).toEqual([]);
@@ -236,7 +247,7 @@ describe("stagger", () => {
 
   it("delays the reaction to a deletion", () => {
     const candidate = waiting(held(7));
-    candidate.random = 0.5;
+    candidate.random = 0.9;
     candidate.deleted(8);
     const effects = candidate.run(15_001.9, () => ({ kind: "absent" }));
     expect(ofType(effects, "write")).toEqual([]);

@@ -13,8 +13,11 @@ export interface StepContext {
   state: { -readonly [K in keyof State]: State[K] };
 }
 
-/** All candidates see a release at the same time. After a random wait of up to this long, most see that the lock is taken. */
-const staggerRangeMs = 4;
+/**
+ * All candidates see a release at the same time. One in three reacts at once, the others one or two milliseconds later, when most see
+ * that the lock is taken. Whole milliseconds, because timers are not finer: a fraction would cost another one.
+ */
+const staggerSteps = 3;
 /** The wait before the first retry of a failed request. It doubles up to retryPeriod. */
 const firstRetryMs = 100;
 /** No request times out sooner, and no retry is planned sooner, however near the renew deadline is. */
@@ -28,7 +31,7 @@ export function startCampaign(ctx: StepContext, cooldownMs: number): void {
 /** Draws a new random wait, because every candidate receives the same watch event at the same time. */
 export function stagger(ctx: StepContext): void {
   if (ctx.state.phase.name !== "campaigning") return;
-  ctx.state.phase = { ...ctx.state.phase, staggerMs: ctx.random * staggerRangeMs };
+  ctx.state.phase = { ...ctx.state.phase, staggerMs: Math.floor(ctx.random * staggerSteps) };
 }
 
 /** Ends the term on purpose: tells the work to stop, and keeps renewing until it has stopped or its time to stop is over. */

@@ -260,6 +260,8 @@ export class Shell {
     const { killMarginMs } = options;
     const { monoMs, wallMs } = deadline;
     this.watchdog.setDeadline({ monoMs: monoMs - killMarginMs, wallMs: wallMs - killMarginMs });
+    // The watchdog is asked whether it knows the deadline, and answers while the file is written.
+    await undefined;
     const token = tokenOf(term());
     if (token !== undefined) await this.deadlineFile.write(deadline, token);
   }

@@ -100,17 +100,18 @@ describe("a candidate", () => {
     ]);
   });
 
-  it("is removed when it stops", () => {
-    const candidate = started().standing(waiting).pass(5_000).send({ type: "stop" });
-    expect(candidate.sent.at(-1)).toBe("5 withdraw");
-    expect(candidate.answer().sent.at(-1)).toBe("5 gone");
+  it("is removed when it stops, once its successor has had time to acquire the lock", () => {
+    const candidate = started().standing(waiting).pass(5_000).send({ type: "stop" }).pass(29);
+    expect(candidate.sent).toEqual(["0 publish waiting"]);
+    candidate.pass(1);
+    expect(candidate.sent.slice(1)).toEqual(["5.03 withdraw", "5.03 gone"]);
     expect(nextAttendanceMs(candidate.state)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("is removed after the request in flight has ended, because that may have shown it", () => {
     const candidate = started().standing(waiting).send({ type: "stop" });
     expect(candidate.sent).toEqual(["0 publish waiting"]);
-    expect(candidate.answer(unreachable).sent.at(-1)).toBe("0 withdraw");
+    expect(candidate.answer(unreachable).pass(30).sent.slice(1)).toEqual(["0.03 withdraw", "0.03 gone"]);
   });
 
   it("is gone at once if it was never shown", () => {
@@ -118,8 +119,8 @@ describe("a candidate", () => {
   });
 
   it("is gone even if it cannot be removed", () => {
-    const candidate = started().standing(waiting).pass(1_000).send({ type: "stop" }).answer(unreachable);
-    expect(candidate.sent.at(-1)).toBe("1 gone");
+    const candidate = started().standing(waiting).pass(1_000).send({ type: "stop" });
+    expect(candidate.pass(30, () => unreachable).sent.slice(1)).toEqual(["1.03 withdraw", "1.03 gone"]);
   });
 
   it("is shown again in the next run, and not more often than before", () => {
@@ -153,8 +154,9 @@ describe("without the permission", () => {
   });
 
   it("says so if it may not remove what it has written", () => {
-    const candidate = started().standing(waiting).pass(1_000).send({ type: "stop" }).answer(denied);
-    expect(candidate.sent.slice(-2)).toEqual(["1 report", "1 gone"]);
+    const candidate = started().standing(waiting).pass(1_000).send({ type: "stop" });
+    candidate.pass(30, () => denied);
+    expect(candidate.sent.slice(-2)).toEqual(["1.03 report", "1.03 gone"]);
   });
 
   it("says so if it may not look for what others left behind, and is shown all the same", () => {

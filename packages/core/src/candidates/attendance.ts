@@ -16,6 +16,8 @@ export const attendanceTimings = {
   patienceMs: 2_000,
   /** Nothing is written this long after a change: a handover that is under way has more important requests. */
   calmMs: 1_000,
+  /** A candidate that stops is removed after this pause: its successor acquires the lock meanwhile. */
+  farewellPauseMs: 30,
   /** A missing permission is not granted within seconds. */
   deniedRetryMs: 600_000,
   /** The leader looks this often for what candidates left behind. */
@@ -31,7 +33,7 @@ type AttendanceRequest = "publish" | "withdraw" | "sweep";
 export interface AttendanceState {
   readonly phase: "absent" | "present" | "leaving" | "gone";
   readonly standing: Standing;
-  /** Since when that is its standing. */
+  /** Since when that is its standing, or since when it is leaving. */
   readonly sinceMs: number;
   readonly published: Standing | undefined;
   /** Whether anything may have been written, also by a request whose answer got lost. */
@@ -130,7 +132,7 @@ function note(
         ? state
         : { ...state, standing: event.standing, sinceMs: nowMs };
     case "stop":
-      return state.phase === "present" ? { ...state, phase: "leaving" } : state;
+      return state.phase === "present" ? { ...state, phase: "leaving", sinceMs: nowMs } : state;
     case "answer":
       return noteAnswer({ ...state, inFlight: undefined }, state.inFlight, event.failure, nowMs, effects);
     case "tick":
@@ -169,10 +171,15 @@ function noteAnswer(
 /** What is to be done now. */
 function dueRequest(state: AttendanceState, nowMs: number): AttendanceRequest | "gone" | undefined {
   if (state.inFlight !== undefined) return undefined;
-  if (state.phase === "leaving") return state.mayExist ? "withdraw" : "gone";
+  if (state.phase === "leaving" && !state.mayExist) return "gone";
+  if (state.phase === "leaving") return nowMs >= withdrawAtMs(state) ? "withdraw" : undefined;
   if (state.phase !== "present") return undefined;
   if (nowMs >= publishAtMs(state)) return "publish";
   return nowMs >= sweepAtMs(state) ? "sweep" : undefined;
+}
+
+function withdrawAtMs({ sinceMs }: AttendanceState): number {
+  return sinceMs + attendanceTimings.farewellPauseMs;
 }
 
 function publishAtMs(state: AttendanceState): number {
@@ -196,6 +203,8 @@ function sweepAtMs({ standing, sinceMs, sweepAtMs: atMs, published }: Attendance
 
 /** When the owner must send a "tick" if no other event happens before, in monotonic milliseconds. */
 export function nextAttendanceMs(state: AttendanceState): number {
-  if (state.phase !== "present" || state.inFlight !== undefined) return Number.POSITIVE_INFINITY;
+  if (state.inFlight !== undefined) return Number.POSITIVE_INFINITY;
+  if (state.phase === "leaving") return withdrawAtMs(state);
+  if (state.phase !== "present") return Number.POSITIVE_INFINITY;
   return Math.min(publishAtMs(state), sweepAtMs(state));
 }

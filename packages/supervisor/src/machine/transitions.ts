@@ -98,8 +98,9 @@ export function terminate(ctx: StepContext): void {
   const { state } = ctx;
   if (state.run === "terminating") return;
   state.run = "terminating";
-  ctx.effects.push({ type: "end-election" });
+  // First, because a warm child that is told sooner stops sooner.
   endTerm(ctx, "on-purpose");
+  ctx.effects.push({ type: "end-election" });
   if (state.child.name === "running") endChild(ctx, { type: "term-ended" });
   else if (state.child.name !== "finishing") state.child = { name: "none" };
 }

@@ -1,7 +1,10 @@
 /** Which processes of a real child get which signal. */
-import { afterEach, describe, expect, it } from "vitest";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { sendSignal } from "../platform.ts";
-import { endManagers, newManager } from "../testing/managers.ts";
+import { endManagers, newManager, sleeper } from "../testing/managers.ts";
 import { until } from "../testing/processes.ts";
 import type { ManagerOptions } from "./manager.ts";
 
@@ -64,6 +67,25 @@ describe("the first signal of a stop", () => {
     await manager.flushed();
     expect([text.includes("got it"), text.includes("next")]).toEqual([true, false]);
   });
+});
+
+it("a stop finds a process that has lost its environment, its session and its parent since the first scan", async () => {
+  const { manager, tree, shell, stdout } = newManager();
+  const go = join(mkdtempSync(join(tmpdir(), "tenure-test-")), "go");
+  const find = vi.spyOn(tree, "find");
+  let text = "";
+  stdout.on("data", (chunk) => {
+    text += chunk;
+  });
+  const parent = `${sleeper()} & until [ -e ${go} ]; do sleep 0.02; done`;
+  await manager.start(
+    shell(`env -i PATH=$PATH setsid --wait sh -c '${parent}'; echo orphaned; exec sleep 1000`),
+  );
+  await until(() => find.mock.calls.length > 0);
+  writeFileSync(go, "");
+  await until(() => text.includes("orphaned"));
+  await manager.stop(20_000);
+  // endManagers fails if the process is left.
 });
 
 describe("signal", () => {
