@@ -96,7 +96,11 @@ export const bugsInSupervisor: Readonly<Record<string, Bug>> = {
         'state.term.ending === undefined && state.run === "running"',
         "state.term.ending === undefined",
       ),
-      machine("transitions", 'endTerm(ctx, "on-purpose");\n    if (state.child.name', "if (state.child.name"),
+      machine(
+        "transitions",
+        'endTerm(ctx, "on-purpose");\n    ctx.effects.push({ type: "end-election" });',
+        'ctx.effects.push({ type: "end-election" });',
+      ),
     ],
   },
 };
