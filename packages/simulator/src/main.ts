@@ -30,9 +30,9 @@ simulated etcd or PostgreSQL. The others run only the candidate, which is faster
   --narrow     run only the candidate in every seed
   --supervised every candidate runs a child under the machine of the supervisor, with a watchdog that may hang or die
   --shards     sets of shards and semaphores instead of elections: no two owners, increasing tokens, no shard unowned for longer
-               than a lease, even distribution, no needless movement
+               than a lease, even distribution, no needless movement; every fifth, or each with --wide, runs everything that ships
   --coverage   print the share of the lines of the shipped packages that the histories execute; implies --wide
-               without --stores
+               without --stores, and adds a third as many histories of sets of shards
   --bug NAME   plant a known bug; stop and exit with 1 when it is found
   --all-bugs   plant each bug in turn; exit with 0 if all are found within --seeds, and if each check is the only one
                that finds a bug in some history

@@ -126,28 +126,6 @@ export const bugsInShards: Readonly<Record<string, Bug>> = {
       },
     ],
   },
-  "shards-lost-but-valid": {
-    about: "the term of a shard stays valid after another member may have got the shard",
-    width: "wide",
-    edits: [
-      {
-        file: "election/shards/set-run.js",
-        find: "if (served && notice.expired)\n                    served.isAllowed = false;",
-        replace: ";",
-      },
-    ],
-  },
-  "shards-gap-unseen": {
-    about: "a member does not look again after its watch has missed changes",
-    width: "wide",
-    edits: [
-      {
-        file: "election/shards/set-member.js",
-        find: "if (!isGapless || !hasBeenUp)",
-        replace: "if (!hasBeenUp)",
-      },
-    ],
-  },
   "shards-stopped-too-early": {
     about: "a member counts work as stopped when it is told to stop",
     width: "wide",

@@ -1,6 +1,6 @@
 /** A process that runs what ships: Shards or a Semaphore with the real client, over a simulated network. */
-import { first } from "@tenure/base";
-import { rangeOfShard } from "@tenure/core";
+import { first, type Instant } from "@tenure/base";
+import { isBefore, rangeOfShard } from "@tenure/core";
 import {
   Semaphore,
   type SemaphoreOptions,
@@ -45,11 +45,10 @@ interface ShippedSet {
   describe(): string;
 }
 
-const countedEvents = ["renewed", "overrun", "error"] as const;
-
-function shards(options: ShardsOptions, counting: (name: string) => () => void): ShippedSet {
+function shards(options: ShardsOptions, onRenewed: (term: Term) => void): ShippedSet {
   const set = new Shards(options);
-  for (const name of countedEvents) set.on(name, counting(name));
+  set.on("renewed", ({ term }) => onRenewed(term));
+  set.on("error", () => {});
   return {
     run: (work, signal) => set.run((shard, term) => work(shard.index, shard.count, term), { signal }),
     stepDown: (shard) => set.stepDown(shard),
@@ -58,9 +57,10 @@ function shards(options: ShardsOptions, counting: (name: string) => () => void):
   };
 }
 
-function semaphore(options: SemaphoreOptions, counting: (name: string) => () => void): ShippedSet {
+function semaphore(options: SemaphoreOptions, onRenewed: (term: Term) => void): ShippedSet {
   const set = new Semaphore(options);
-  for (const name of countedEvents) set.on(name, counting(name));
+  set.on("renewed", ({ term }) => onRenewed(term));
+  set.on("error", () => {});
   return {
     run: (work, signal) => set.run((term, permit) => work(permit, options.permits, term), { signal }),
     stepDown: () => set.stepDown(),
@@ -70,6 +70,8 @@ function semaphore(options: SemaphoreOptions, counting: (name: string) => () => 
 
 interface RunningWork extends Work {
   readonly term: Term;
+  /** Until when its term was valid when it was last renewed. A term that is closed while its work runs does not tell. */
+  validUntil: Instant;
   finish(): void;
 }
 
@@ -114,11 +116,14 @@ export class RealMember implements Participant {
       random: random.next,
       metrics: this.#metrics(),
     } as const;
-    const counting = (name: string) => () => this.#count(name);
+    const onRenewed = (term: Term) => {
+      for (const running of this.works.values())
+        if (running.term === term) running.validUntil = this.#endOf(term);
+    };
     const work: ShippedWork = (shard, ofCount, term) => this.#work(shard, ofCount, term);
     this.#set = options.passOn
-      ? semaphore({ ...common, permits: count }, counting)
-      : shards({ ...common, count }, counting);
+      ? semaphore({ ...common, permits: count }, onRenewed)
+      : shards({ ...common, count }, onRenewed);
     this.#run(work);
   }
 
@@ -128,7 +133,10 @@ export class RealMember implements Participant {
 
   get working(): readonly Work[] {
     if (!this.machine.isRunning) return [];
-    return [...this.works.values()].filter(({ term }) => term.isValid());
+    const now = this.machine.clock.now();
+    return [...this.works.values()].filter(
+      ({ term, validUntil }) => !term.expired.aborted && isBefore(now, validUntil),
+    );
   }
 
   leave(): void {
@@ -209,7 +217,16 @@ export class RealMember implements Participant {
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const work = { shard, count, token: BigInt(term.token), ...rangeOfShard(shard, count), term, finish };
+    const range = rangeOfShard(shard, count);
+    const work: RunningWork = {
+      shard,
+      count,
+      token: BigInt(term.token),
+      ...range,
+      term,
+      validUntil: this.#endOf(term),
+      finish,
+    };
     this.works.set(shard, work);
     this.#hooks.started(this, work);
     const how = await first(clock, { finished, ending: term.signal });
@@ -218,6 +235,11 @@ export class RealMember implements Participant {
     // As the probe of a kubelet and a page with the assignment do.
     this.#count(this.#set.describe());
     if (how === "finished" && random.chance(0.3)) throw new Error("the work failed");
+  }
+
+  #endOf(term: Term): Instant {
+    const { monoMs, wallMs } = this.machine.clock.now();
+    return { monoMs: monoMs + term.remainingMs(), wallMs: wallMs + term.remainingMs() };
   }
 
   #metrics(): SetMetrics {
