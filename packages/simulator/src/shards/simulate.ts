@@ -19,7 +19,7 @@ interface Options {
 
 /** Resolves with the exit code. */
 export async function simulateShards(options: Options): Promise<number> {
-  const copy = options.onExecuted ? copyPackages(`shards-coverage-${process.pid}`, undefined) : undefined;
+  const copy = options.onExecuted ? copyPackages("shards-coverage", undefined) : undefined;
   try {
     const url = copy ? workerIn(copy.folder) : new URL("./worker.js", import.meta.url);
     const summary = await runThreads(url, options);

@@ -5,20 +5,13 @@
  * A wide history runs everything that ships, over simulated HTTP. The others run only the two state machines, which is faster.
  */
 import { credentialKinds } from "../http/pod.ts";
-import type { Fault } from "../plan.ts";
 import { nextTurn } from "../platform.ts";
 import { Random } from "../random.ts";
 import { Scheduler } from "../scheduler.ts";
 import { SetChecker, type SetViolation } from "./checker.ts";
+import { type FaultName, faultNames, SetFaults, stormMs, wideFaultNames } from "./faults.ts";
 import { SimulatedMember } from "./member.ts";
-import {
-  goodLink,
-  type MemberHooks,
-  type MemberOptions,
-  type Participant,
-  type SetPlace,
-  type Work,
-} from "./participant.ts";
+import type { MemberHooks, MemberOptions, Participant, SetPlace, Work } from "./participant.ts";
 import { RealMember } from "./real-member.ts";
 import { SetServer } from "./server.ts";
 import { SetApi } from "./set-api.ts";
@@ -34,7 +27,6 @@ export interface SetHistory {
   readonly lines: readonly string[];
 }
 
-const stormMs = 240_000;
 /** Twice the longest lease, the longest stop, and some retries. */
 const calmDownMs = 105_000;
 /** In calm histories, and where all leases are the same. */
@@ -60,14 +52,13 @@ class World {
   readonly #checker = new SetChecker();
   readonly #lines: string[] = [];
   readonly #members: Participant[] = [];
-  readonly #endsOfFaults = new Set<() => void>();
   readonly #isSemaphore: boolean;
   #count: number;
   /** With it, whoever creates the map waits for members that it cannot know of, because their leases were deleted, too. */
   readonly #waitWhenAbsent: boolean;
   readonly #leaseSeconds: number | undefined;
   readonly #faultNames: readonly FaultName[];
-  #faults = 0;
+  readonly #faults: SetFaults;
   #names = 0;
   #checksUnowned = false;
   #isCalm = false;
@@ -101,6 +92,19 @@ class World {
       this.#newMember = (options, hooks) =>
         new SimulatedMember(options, scheduler, server, this.#random.fork(), hooks);
     }
+    this.#faults = new SetFaults({
+      random: this.#random,
+      scheduler,
+      place: this.#place,
+      api: this.#api,
+      members: this.#members,
+      present: () => this.#present(),
+      join: (identity) => this.#join(identity),
+      changeCount: () => {
+        if (!this.#isSemaphore) this.#count = this.#random.pick([1, 2, 3, 5, 8]);
+      },
+      note: (line) => this.#note(line),
+    });
   }
 
   async storm(): Promise<SetHistory> {
@@ -110,14 +114,12 @@ class World {
       this.#scheduler.at(random.between(0, 10_000), () => this.#join());
     const faults = random.integer(3, 14);
     for (let index = 0; index < faults; index++) {
-      this.#scheduler.at(random.between(5_000, stormMs), () => this.#cause(random.pick(this.#faultNames)));
+      this.#scheduler.at(random.between(5_000, stormMs), () =>
+        this.#faults.cause(random.pick(this.#faultNames)),
+      );
     }
     await this.#run(stormMs);
-    for (const end of this.#endsOfFaults) end();
-    for (const member of this.#members) {
-      member.disturb(goodLink);
-      if (member.isAlive && member.isFrozen) member.thaw(0);
-    }
+    this.#faults.endAll();
     if (this.#present().length === 0) this.#join();
     await this.#run(stormMs + calmDownMs);
     this.#checker.checkCalm(this.#present(), this.#agreedCount(), this.#mostPerMember());
@@ -213,120 +215,6 @@ class World {
     );
   }
 
-  #cause(fault: FaultName): void {
-    const random = this.#random;
-    const present = this.#present();
-    this.#faults += 1;
-    if (fault === "join") {
-      if (present.length < 5) this.#join();
-      return;
-    }
-    if (present.length === 0) return;
-    const member = random.pick(present);
-    const { identity } = member.options;
-    const forMs = random.between(500, 45_000);
-    const later = (action: () => void) => this.#scheduler.after(forMs, action);
-    const change = (state: Partial<typeof goodLink>) => {
-      member.disturb(state);
-      later(() => member.disturb(goodLink));
-    };
-    this.#note(`fault: ${fault} ${identity} for ${Math.round(forMs)} ms`);
-    switch (fault) {
-      case "leave":
-        member.leave();
-        return;
-      case "crash":
-        member.crash();
-        if (random.chance(0.5)) later(() => this.#join(identity));
-        return;
-      case "freeze":
-      case "suspend":
-        member.freeze();
-        later(() => {
-          if (member.isAlive && member.isFrozen) member.thaw(fault === "suspend" ? forMs : 0);
-        });
-        return;
-      case "cut":
-        change({ isCut: true });
-        return;
-      case "lossy":
-        change({ loss: random.between(0.1, 0.7) });
-        return;
-      case "slow":
-        change({ slowMs: random.between(500, 15_000) });
-        return;
-      case "silent-watch":
-        change({ isWatchSilent: true });
-        return;
-      case "break-watch":
-        member.breakWatch();
-        return;
-      case "cut-and-slow":
-        change({ slowMs: random.between(5_000, 15_000), isWatchSilent: true });
-        return;
-      case "delete-map":
-        this.#place.delete("map");
-        return;
-      case "delete-lease":
-        this.#place.delete(identity);
-        return;
-      case "delete-map-and-lease":
-        change({ isWatchSilent: true, loss: random.between(0, 0.5) });
-        this.#place.delete(identity);
-        this.#place.delete("map");
-        return;
-      case "unlabel-lease":
-        this.#place.unlabel(identity);
-        return;
-      case "unlabel-map":
-        this.#place.unlabel("map");
-        return;
-      case "end-work":
-        for (const shard of [...member.works.keys()].slice(0, 1)) member.endWork(shard);
-        return;
-      case "rotate-token":
-        this.#rotateCredentials();
-        return;
-      case "server-down":
-        this.#stopServer(later);
-        return;
-      case "change-count":
-        this.#count = this.#isSemaphore ? this.#count : random.pick([1, 2, 3, 5, 8]);
-        // As in a rollout: each replica leaves, and another one begins with the new count.
-        for (const old of present) {
-          const joinMs = this.#scheduler.nowMs + random.between(0, 20_000);
-          const leaveMs = joinMs + random.between(0, 15_000);
-          // Once the storm is over, nobody comes or goes.
-          this.#scheduler.at(Math.min(joinMs, stormMs), () => this.#join());
-          this.#scheduler.at(Math.min(leaveMs, stormMs), () => old.isAlive && old.leave());
-        }
-        return;
-      default:
-        member.inject?.({ kind: fault, amount: random.next() }, (end) => this.#until(later, end));
-    }
-  }
-
-  #rotateCredentials(): void {
-    this.#api?.http.accounts.rotate();
-  }
-
-  #stopServer(later: (action: () => void) => void): void {
-    const setDown = (isDown: boolean) => {
-      if (this.#api) this.#api.http.store.isDown = isDown;
-      for (const member of this.#members) member.disturb({});
-    };
-    setDown(true);
-    this.#until(later, () => setDown(false));
-  }
-
-  /** Ends a fault after its time, or at the end of the storm. */
-  #until(later: (action: () => void) => void, end: () => void): void {
-    this.#endsOfFaults.add(end);
-    later(() => {
-      if (this.#endsOfFaults.delete(end)) end();
-    });
-  }
-
   #present(): Participant[] {
     return this.#members.filter((member) => member.isAlive && !member.hasEnded && !member.isLeaving);
   }
@@ -354,7 +242,7 @@ class World {
     return {
       violations: this.#checker.violations,
       starts: this.#checker.starts,
-      faults: this.#faults,
+      faults: this.#faults.count,
       simulatedMs,
       longestUnownedMs: this.#checker.longestUnownedMs,
       moved: this.#moved,
@@ -363,50 +251,6 @@ class World {
     };
   }
 }
-
-const faultNames = [
-  "join",
-  "join",
-  "leave",
-  "crash",
-  "crash",
-  "freeze",
-  "suspend",
-  "cut",
-  "lossy",
-  "slow",
-  "silent-watch",
-  "break-watch",
-  "cut-and-slow",
-  "unlabel-lease",
-  "unlabel-map",
-  "end-work",
-  "change-count",
-] as const;
-
-/** What only a real client meets. */
-const wideFaultNames = [
-  "conflict",
-  "throttled",
-  "internal",
-  "unavailable",
-  "denied",
-  "proxy",
-  "network",
-  "cut-answers",
-  "duplicate-requests",
-  "slow-credentials",
-  "watch-gap",
-  "rotate-token",
-  "server-down",
-] as const satisfies readonly Fault["kind"][];
-
-type FaultName =
-  | (typeof faultNames)[number]
-  | (typeof wideFaultNames)[number]
-  | "delete-map"
-  | "delete-lease"
-  | "delete-map-and-lease";
 
 /** How many shards must move between members that stay, until they are distributed evenly. */
 function leastMoves(sizes: readonly number[], count: number, mostPerMember: number): number {
