@@ -87,6 +87,8 @@ describe("an application that asks", () => {
     expect(await b.status()).toMatchObject({ isLeader: false });
     await leads(b);
     expect(performance.now() - askedMs).toBeGreaterThan(990);
+    // It removes its Lease after that. A second signal would be an order to hurry.
+    expect(await a.ended).toBe(0);
   });
 
   it("also gets metrics, health and readiness, and needs a token to step down", async () => {
