@@ -232,7 +232,8 @@ class Simulation implements World {
       drainTimeoutMs: 15_000,
     };
     const parts = { id, machine, scheduler: this.scheduler, checker: this.checker };
-    if (this.#plan.isSupervised) return new SupervisedProcess(config, parts);
+    const { isSupervised, calmAfterMs } = this.#plan;
+    if (isSupervised) return new SupervisedProcess(config, { ...parts, calmAfterMs });
     return new TenureProcess(config, parts, this.#trace);
   }
 

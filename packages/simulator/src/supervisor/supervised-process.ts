@@ -48,9 +48,10 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
   #child: Child | undefined;
   #pids = 0;
 
-  constructor(config: Config, parts: ProcessParts) {
+  /** @param parts.calmAfterMs when all faults have ended */
+  constructor(config: Config, parts: ProcessParts & { readonly calmAfterMs: number }) {
     super(parts);
-    const { id, machine } = parts;
+    const { id, machine, calmAfterMs } = parts;
     this.leaseMs = config.timings.leaseDurationMs;
     const lock: Lock = {
       description: "lease sim/sim",
@@ -80,6 +81,7 @@ export class SupervisedProcess extends TenureCandidate implements CandidateProce
       scheduler: this.scheduler,
       machine,
       killMarginMs: supervisor.killMarginMs,
+      calmAfterMs,
       send: (delayMs, event) => this.after(delayMs, () => this.#supervisor.send(event)),
       kill: () => this.#dieAfterKill(),
     });

@@ -8,6 +8,8 @@ interface WatchdogParts {
   readonly scheduler: Scheduler;
   readonly machine: Machine;
   readonly killMarginMs: number;
+  /** When all faults have ended. From then on it works. */
+  readonly calmAfterMs: number;
   /** Sends an event to the supervisor. */
   readonly send: (delayMs: number, event: Event) => void;
   /** Kills the child. */
@@ -30,7 +32,8 @@ export class WatchdogModel {
   }
 
   mayFail(): void {
-    const { machine, send } = this.#parts;
+    const { machine, scheduler, calmAfterMs, send } = this.#parts;
+    if (scheduler.nowMs >= calmAfterMs) return;
     if (!this.#isAlive || !machine.random.chance(failsWithChance)) return;
     if (machine.random.chance(0.5)) {
       this.#isHung = true;
