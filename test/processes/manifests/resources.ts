@@ -4,6 +4,7 @@ import type { Body } from "../../conformance/target.ts";
 const plurals: Readonly<Record<string, string>> = {
   ConfigMap: "configmaps",
   Deployment: "deployments",
+  Lease: "leases",
   NetworkPolicy: "networkpolicies",
   PodDisruptionBudget: "poddisruptionbudgets",
   Role: "roles",

@@ -42,6 +42,20 @@ async function create(object: Body): Promise<void> {
   if (status !== 201) throw new Error(`cannot create ${object.kind}: ${JSON.stringify(body)}`);
 }
 
+/** What a candidate that crashed two hours ago left behind. A leader removes it. */
+function forgottenCandidate(namespace: string): Body {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: {
+      name: `${name}.candidate.gone`,
+      namespace,
+      labels: { "tenure.dev/candidate-of": name },
+    },
+    spec: { renewTime: `${new Date(Date.now() - 2 * 3_600_000).toISOString().slice(0, -1)}000Z` },
+  };
+}
+
 /** A namespace with the objects of the manifests, two pods, and an account with these rules. */
 async function stage(traffic: TrafficMode, rules: readonly Rule[]) {
   const namespace = await to.target.namespace();
@@ -60,6 +74,7 @@ async function stage(traffic: TrafficMode, rules: readonly Rule[]) {
     });
     if (made.status !== 201) throw new Error(`cannot create pod ${pod}: ${JSON.stringify(made.body)}`);
   }
+  await create(forgottenCandidate(namespace));
   const kubeconfig = await to.serviceAccount(namespace, rules);
   await untilGranted(kubeconfig, namespace, rules);
   return { namespace, kubeconfig };
@@ -108,7 +123,7 @@ function gateFor(traffic: TrafficMode, client: KubeClient, namespace: string, po
   }
 }
 
-/** Replica a leads, serves, renews and steps down, then b does. Returns the requests that were denied. */
+/** Replica a leads, serves, renews, tidies up and steps down, then b does. Returns the requests that were denied. */
 async function handover(traffic: TrafficMode, rules: readonly Rule[]): Promise<string[]> {
   const { namespace, kubeconfig } = await stage(traffic, rules);
   const refused: string[] = [];
@@ -146,6 +161,10 @@ async function handover(traffic: TrafficMode, rules: readonly Rule[]): Promise<s
     eventually(() => refused.length > 0 || what.every((each) => done.includes(each)), what.join(", "));
   const running = [a.run()];
   await reaches("a serves", "a renewed");
+  const forgotten = forgottenCandidate(namespace);
+  const path = `${collectionOf(forgotten)}/${forgotten.metadata.name}`;
+  const isTidy = async () => (await to.target.request("GET", path)).status === 404;
+  await eventually(async () => refused.length > 0 || (await isTidy()), "a tidies up");
   running.push(b.run());
   await reaches("b sees a");
   if (refused.length === 0) a.election.stepDown({ cooldown: "60s" });
