@@ -2,7 +2,7 @@
  * How long everything may take, and the check at start-up that it fits together. Upholds G1: timings with which the work
  * of a lost term could still run when the next term starts are rejected, with the numbers.
  *
- *     sent ─── renewInterval ─── renewDeadline (soft end) ─── stopWithin ─── hard deadline ── margin ── leaseDuration
+ *     sent --- renewInterval --- renewDeadline (soft end) --- stopWithin --- hard deadline -- margin -- leaseDuration
  */
 import {
   type Checked,

@@ -6,9 +6,11 @@
 import { messageOf } from "@tenure/base";
 import type { ClusterConfig } from "./config.ts";
 import { KubeError } from "./errors.ts";
-import type { Session } from "./http/session.ts";
+import { performRequest } from "./http/request.ts";
+import { openSession, type Session } from "./http/session.ts";
 import { type Platform, systemPlatform } from "./platform.ts";
 import type { ClientContext, KubeRequest, WatchRequest } from "./request-types.ts";
+import { runWatch } from "./watch/watch.ts";
 
 /** An election has one request in flight at a time. This many connections serve a thousand elections almost without a queue. */
 const defaultMaxConnections = 16;
@@ -57,7 +59,6 @@ export class KubeClient {
    */
   async request<T>(request: KubeRequest): Promise<T> {
     this.#throwIfClosed();
-    const { performRequest } = await import("./http/request.ts");
     return (await performRequest(this.#context(), request)) as T;
   }
 
@@ -67,7 +68,6 @@ export class KubeClient {
    */
   async watch<T>(request: WatchRequest<T>): Promise<void> {
     this.#throwIfClosed();
-    const { runWatch } = await import("./watch/watch.ts");
     await runWatch(this.#context(), request);
   }
 
@@ -120,8 +120,7 @@ export class KubeClient {
 
   #openSession(): Promise<Session> {
     this.#session ??= (async () => {
-      const [config, { openSession }] = await Promise.all([this.#loadConfig(), import("./http/session.ts")]);
-      return openSession(config, {
+      return openSession(await this.#loadConfig(), {
         platform: this.#platform,
         userAgent: this.#userAgent,
         maxConnections: this.#maxConnections,
