@@ -53,6 +53,8 @@ for (const [name, entries] of Object.entries(packages)) {
   const output = {
     sourcemap: true,
     chunkFileNames: "[name].js",
+    // The types have them for editors, and the source maps for readers.
+    comments: { jsdoc: false },
     codeSplitting: shared[name] ? { groups: [{ name: "shared", test: shared[name] }] } : {},
   };
   await bundle.write({ ...output, dir: `${folder}bundle`, format: "esm", cleanDir: true });
