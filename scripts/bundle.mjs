@@ -12,7 +12,12 @@ const packages = {
   kube: { index: "index.js", internal: "internal.js" },
   election: { index: "index.js", internal: "internal.js", opentelemetry: "opentelemetry.js" },
   // The watchdog is a separate program. The supervisor looks for it under this name in its own folder.
-  supervisor: { index: "index.js", main: "watchdog/main.js" },
+  supervisor: {
+    index: "index.js",
+    internal: "internal.js",
+    options: "options.js",
+    main: "watchdog/main.js",
+  },
   traffic: { index: "index.js", internal: "internal.js" },
   status: { index: "index.js", internal: "internal.js" },
   testkit: { index: "index.js" },

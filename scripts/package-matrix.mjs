@@ -1,7 +1,7 @@
 /**
  * Packs the library packages, installs the tarballs into an empty project, and leads once against the sandbox from each: module
  * systems, versions of Node, bundlers, Bun and Deno, each with the election in the main thread and in a worker thread. Compiles a
- * program with several versions of TypeScript and all ways to resolve modules. Checks the tarballs with publint and attw.
+ * program with several versions of TypeScript and all ways to resolve modules. Checks the tarballs of all packages with publint and attw.
  * Needs Linux on x64, the network for npm packages, and a build.
  *
  *     npm run test:packages [-- --only PART …]      parts: node, bundlers, bun, deno, typescript, published
@@ -13,17 +13,16 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { startSandbox } from "@tenure/sandbox";
+import { checkPackages, checkSizes } from "./release/check.mjs";
 import { packPackages } from "./release/stage.mjs";
 
 const packed = ["base", "core", "kube", "election", "testkit"];
 const nodes = ["20.19.0", "22.23.3", "24.21.0"];
 const typescripts = ["5.0.4", "5.9.3", "7.0.2"];
 const tools = {
-  "@arethetypeswrong/cli": "0.18.5",
   bun: "1.4.4",
   deno: "2.9.6",
   esbuild: "0.28.2",
-  publint: "0.3.25",
   webpack: "5.112.2",
 };
 /** A deadline, not a pace. */
@@ -72,7 +71,7 @@ try {
   if (wants("bun")) await testBun();
   if (wants("deno")) await testDeno();
   if (wants("typescript")) await testTypeScript();
-  if (wants("published")) await testPublished(tarballs);
+  if (wants("published")) await testPublished();
 } finally {
   await sandbox.close();
   await rm(folder, { recursive: true, force: true });
@@ -201,18 +200,15 @@ export { ran };
   }
 }
 
-async function testPublished(tarballs) {
-  await installTools("publint", "@arethetypeswrong/cli");
-  for (const tarball of tarballs) {
-    const name = tarball.replace(/.*\/tenure-|-\d.*$/g, "");
-    await check(`publint ${name}`, () =>
-      execute(join(toolbox, "node_modules/.bin/publint"), ["run", tarball, "--strict"], project),
-    );
-    // The old resolution of TypeScript 4 knows no "exports", so it finds only the main entry.
-    await check(`attw ${name}`, () =>
-      execute(join(toolbox, "node_modules/.bin/attw"), [tarball, "--profile", "node16"], project),
-    );
-  }
+/** All packages that are published, as a release checks them. */
+async function testPublished() {
+  const where = join(folder, "published");
+  await mkdir(where);
+  const packages = await packPackages(where);
+  await check("sizes, publint and attw", async () => {
+    const problems = [...checkSizes(packages), ...(await checkPackages(packages))];
+    if (problems.length > 0) throw new Error(problems.join("\n"));
+  });
 }
 
 async function installTools(...names) {
