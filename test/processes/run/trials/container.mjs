@@ -4,7 +4,7 @@
  * kernel kills everything in the namespace.
  */
 import { execFile } from "node:child_process";
-import { readdirSync, readlinkSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { promisify } from "node:util";
 import { findExecutable, folders } from "../../../kube/assets.mjs";
 import { childrenOf, describe, isAlive } from "../survivors.mjs";
@@ -36,6 +36,8 @@ export async function container(world, index, init) {
   const before = [...newNamespace, ...(init === "tini" ? ["tini", "--"] : [])];
   const leader = await world.startLeader({ before });
   const [first = 0] = childrenOf(leader.replica.pid);
+  // While it is open, the kernel gives its number to no other namespace, such as that of a run beside this one.
+  const held = openSync(`/proc/${first}/ns/pid`, "r");
   try {
     const namespace = namespaceOf(first);
     if (namespace === namespaceOf(process.pid)) throw new Error("the replica has no namespace of its own");
@@ -50,6 +52,7 @@ export async function container(world, index, init) {
     await leader.replica.exited;
     return { ms, limitMs: killedWithinMs, left: membersOf(namespace).map(describe) };
   } finally {
+    closeSync(held);
     if (first > 0 && isAlive(first)) process.kill(first, "SIGKILL");
     await end(leader);
   }
