@@ -36,14 +36,18 @@ export async function container(world, index, init) {
   const before = [...newNamespace, ...(init === "tini" ? ["tini", "--"] : [])];
   const leader = await world.startLeader({ before });
   const [first = 0] = childrenOf(leader.replica.pid);
-  // While it is open, the kernel gives its number to no other namespace, such as that of a run beside this one.
-  const held = openSync(`/proc/${first}/ns/pid`, "r");
+  /** @type {number | undefined} */
+  let held;
   try {
+    // While it is open, the kernel gives its number to no other namespace, such as that of a run beside this one.
+    held = openSync(`/proc/${first}/ns/pid`, "r");
     const namespace = namespaceOf(first);
     if (namespace === namespaceOf(process.pid)) throw new Error("the replica has no namespace of its own");
-    const supervisor = init === "tini" ? (childrenOf(first)[0] ?? 0) : first;
-    const watchdog = childrenOf(supervisor).find((pid) => describe(pid).includes("watchdog"));
-    if (watchdog === undefined) throw new Error(`no watchdog beside ${describe(supervisor)}`);
+    // tini is also the parent of processes whose own parent has ended.
+    const supervisor = (init === "tini" ? childrenOf(first) : [first]).find(watchdogOf);
+    const watchdog = supervisor && watchdogOf(supervisor);
+    if (supervisor === undefined || watchdog === undefined)
+      throw new Error(`nothing below ${describe(first)} has a watchdog`);
     await someTime(index);
     const sentAt = Date.now();
     process.kill(watchdog, "SIGKILL");
@@ -52,10 +56,15 @@ export async function container(world, index, init) {
     await leader.replica.exited;
     return { ms, limitMs: killedWithinMs, left: membersOf(namespace).map(describe) };
   } finally {
-    closeSync(held);
+    if (held !== undefined) closeSync(held);
     if (first > 0 && isAlive(first)) process.kill(first, "SIGKILL");
     await end(leader);
   }
+}
+
+/** @param {number} supervisor */
+function watchdogOf(supervisor) {
+  return childrenOf(supervisor).find((pid) => describe(pid).includes("watchdog"));
 }
 
 /** @param {number} pid */
