@@ -8,7 +8,7 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { startCluster } from "../test/kube/cluster.mjs";
 import { Api } from "./lib/api.mjs";
-import { CandidateProcesses } from "./lib/candidates.mjs";
+import { CandidateProcesses, electionPrograms } from "./lib/candidates.mjs";
 import { jsonLine, markdownTable, notes } from "./lib/figures.mjs";
 import { leaseRate } from "./lib/metrics.mjs";
 import { crash } from "./scenarios/crash.mjs";
@@ -52,7 +52,8 @@ const baselineMs = 60_000;
 /** @type {Promise<import("./lib/metrics.mjs").Rate> | undefined} */
 let baseline;
 try {
-  candidates = await CandidateProcesses.create(cluster.kubeconfigPath);
+  const { clientGoVersion, commands } = await electionPrograms();
+  candidates = await CandidateProcesses.create(cluster.kubeconfigPath, commands);
   const context = {
     api,
     cluster,
@@ -73,7 +74,7 @@ try {
     },
   };
   const { gitVersion } = await api.json("GET", "/version");
-  const machine = `kube-apiserver ${gitVersion}, client-go ${candidates.clientGoVersion}, node ${process.version}, ${cpus().length} cores, load ${load()} at the start`;
+  const machine = `kube-apiserver ${gitVersion}, client-go ${clientGoVersion}, node ${process.version}, ${cpus().length} cores, load ${load()} at the start`;
   report(machine);
   const died = cluster.died.then((error) => {
     throw error;

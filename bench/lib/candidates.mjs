@@ -12,9 +12,10 @@ import { monoMs } from "./clock.mjs";
 
 /**
  * @typedef {"ours" | "client-go"} Kind
+ * @typedef {Kind | "knative"} Program
  *
  * @typedef {object} Line
- * @property {"started-leading" | "worked" | "work-stopped" | "stopped-leading" | "new-leader"} event
+ * @property {"started-leading" | "worked" | "work-stopped" | "stopped-leading" | "new-leader" | "owned" | "dropped"} event
  * @property {number} monoMs
  * @property {string} id
  * @property {string} election
@@ -22,17 +23,24 @@ import { monoMs } from "./clock.mjs";
  * @property {string} [token]
  * @property {boolean} [released]
  * @property {string} [reason]
+ * @property {number} [shard]
  */
 
 export const kinds = /** @type {const} */ (["ours", "client-go"]);
-const ourProgram = fileURLToPath(new URL("../candidate.mjs", import.meta.url));
 const maxStderrLength = 4_096;
 /** A candidate that does not stop within this time is killed. */
 const graceMs = 20_000;
 
+/** The programs that take part in elections. */
+export async function electionPrograms() {
+  const { path, version } = await buildGoCandidate();
+  const ours = [process.execPath, fileURLToPath(new URL("../candidate.mjs", import.meta.url))];
+  return { clientGoVersion: version, commands: { ours, "client-go": [path] } };
+}
+
 export class CandidateProcesses {
   #kubeconfig;
-  #goCandidate;
+  #commands;
   #cleanup;
   /** @type {Set<CandidateProcess>} */
   #running = new Set();
@@ -40,29 +48,24 @@ export class CandidateProcesses {
 
   /**
    * @param {string} kubeconfig
-   * @param {{ path: string, version: string }} goCandidate
+   * @param {Partial<Record<Program, readonly string[]>>} commands
    * @param {import("../../test/kube/cleanup-process.mjs").CleanupProcess} cleanup
    */
-  constructor(kubeconfig, goCandidate, cleanup) {
+  constructor(kubeconfig, commands, cleanup) {
     this.#kubeconfig = kubeconfig;
-    this.#goCandidate = goCandidate;
+    this.#commands = commands;
     this.#cleanup = cleanup;
   }
 
-  /** @param {string} kubeconfig */
-  static async create(kubeconfig) {
-    const goCandidate = await buildGoCandidate();
+  /** @param {string} kubeconfig @param {Partial<Record<Program, readonly string[]>>} commands the program of each kind */
+  static async create(kubeconfig, commands) {
     // The cleanup process kills the candidates when this process ends for any reason. It requires a folder to remove.
     const cleanup = await startCleanupProcess(await mkdtemp(join(tmpdir(), "tenure-bench-")));
-    return new CandidateProcesses(kubeconfig, goCandidate, cleanup);
-  }
-
-  get clientGoVersion() {
-    return this.#goCandidate.version;
+    return new CandidateProcesses(kubeconfig, commands, cleanup);
   }
 
   /**
-   * @param {Kind} kind
+   * @param {Program} kind
    * @param {Record<string, string | number>} flags without kubeconfig; a missing id is generated
    */
   start(kind, flags) {
@@ -71,8 +74,8 @@ export class CandidateProcesses {
     const args = Object.entries({ kubeconfig: this.#kubeconfig, id, ...flags }).map(
       ([name, value]) => `--${name}=${value}`,
     );
-    const [command, ...before] = kind === "ours" ? [process.execPath, ourProgram] : [this.#goCandidate.path];
-    const candidate = new CandidateProcess(kind, id, /** @type {string} */ (command), [...before, ...args]);
+    const [command = "", ...before] = this.#commands[kind] ?? [];
+    const candidate = new CandidateProcess(kind, id, command, [...before, ...args]);
     this.#running.add(candidate);
     if (candidate.pid !== undefined) this.#cleanup.watch(candidate.pid);
     void candidate.exited.then(() => {
@@ -102,7 +105,7 @@ export class CandidateProcess {
   #stderr = "";
   #hasExited = false;
 
-  /** @param {Kind} kind @param {string} id @param {string} command @param {string[]} args */
+  /** @param {Program} kind @param {string} id @param {string} command @param {string[]} args */
   constructor(kind, id, command, args) {
     this.kind = kind;
     this.id = id;

@@ -9,6 +9,7 @@ import { Api } from "../../bench/lib/api.mjs";
 import {
   type CandidateProcess,
   CandidateProcesses,
+  electionPrograms,
   type Kind,
   type Line,
 } from "../../bench/lib/candidates.mjs";
@@ -42,7 +43,8 @@ const random = randomFrom(seed);
 let candidates: CandidateProcesses;
 
 beforeAll(async () => {
-  candidates = await CandidateProcesses.create(process.env.TENURE_CONFORMANCE_KUBECONFIG ?? "");
+  const { commands } = await electionPrograms();
+  candidates = await CandidateProcesses.create(process.env.TENURE_CONFORMANCE_KUBECONFIG ?? "", commands);
   await api.createNamespace(namespace);
 }, 600_000);
 
