@@ -28,9 +28,9 @@ const packages = {
  * stay in the memory of a program that waits.
  */
 const shared = {
-  base: /\/dist\/(?!index|virtual-clock)/,
-  kube: /\/dist\/(?!index|internal|credentials\/(exec-plugin|in-cluster)|kubeconfig|http\/tunnel)/,
-  election: /\/dist\/(?!index|internal|opentelemetry|worker)/,
+  base: /\/packages\/base\/dist\/(?!index|virtual-clock)/,
+  kube: /\/packages\/kube\/dist\/(?!index|internal|credentials\/(exec-plugin|in-cluster)|kubeconfig|http\/tunnel)/,
+  election: /\/packages\/election\/dist\/(?!index|internal|opentelemetry|worker)/,
 };
 const dual = ["base", "core", "kube", "election", "testkit"];
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -52,7 +52,7 @@ for (const [name, entries] of Object.entries(packages)) {
     ),
     platform: "node",
     // Packages stay apart, so that there is one class KubeError however many packages use it.
-    external: [/^node:/, /^@tenure\//, "js-yaml", "prom-client", "@opentelemetry/api"],
+    external: [/^node:/, /^@tenure\//, "prom-client", "@opentelemetry/api"],
     plugins: [embedThread, inAscii],
   });
   const output = {
@@ -70,8 +70,9 @@ for (const [name, entries] of Object.entries(packages)) {
   await bundle.close();
 }
 await bundlePage();
-// The code of the thread contains it.
-await copyFile(`${root}node_modules/js-yaml/LICENSE`, `${root}packages/election/bundle/LICENSE.js-yaml`);
+// kube contains the part of it that reads a kubeconfig, and so does the code of the thread.
+for (const name of ["kube", "election"])
+  await copyFile(`${root}node_modules/js-yaml/LICENSE`, `${root}packages/${name}/bundle/LICENSE.js-yaml`);
 
 function escapeUnit(unit) {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

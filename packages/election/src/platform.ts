@@ -1,8 +1,6 @@
 /** The only file of this package that reads the environment or ends the process. */
 import { constants, openSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
-import { setFlagsFromString } from "node:v8";
-import { Script } from "node:vm";
 import { systemRandom } from "@tenure/base";
 import { uniqueIdentity } from "@tenure/core";
 
@@ -26,8 +24,9 @@ export function endProcess(message: string): never {
   // The kernel delivers a SIGKILL to oneself before this call returns.
   process.kill(process.pid, "SIGKILL");
   // Only PID 1 of a container gets here: no signal from inside the container kills it, but a fault of its own does.
-  setFlagsFromString("--allow-natives-syntax");
-  new Script("%SystemBreak()").runInThisContext();
+  // Loaded here, because hardly any process needs them.
+  process.getBuiltinModule("node:v8").setFlagsFromString("--allow-natives-syntax");
+  new (process.getBuiltinModule("node:vm").Script)("%SystemBreak()").runInThisContext();
   for (;;) {}
 }
 

@@ -2,6 +2,7 @@
  * Reads one kubeconfig file. Size, depth and aliases are limited, so that no file can hang the process or fill its memory.
  * Error messages contain line and column, but never the text there: the line next to a typo is often a token.
  */
+import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
 import { fileProblem, KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { isRecord } from "./fields.ts";
@@ -27,7 +28,7 @@ export async function readKubeconfig(
   // As in kubectl, one of several files may be empty.
   const isEmpty = text.split("\n").every((line) => /^\s*(#.*|---\s*)?$/.test(line));
   if (isEmpty) return { path, content: {} };
-  const content = await parseYaml(text, path, advice);
+  const content = parseYaml(text, path, advice);
   if (!isRecord(content)) {
     throw new KubeError(
       "BadConfig",
@@ -37,8 +38,7 @@ export async function readKubeconfig(
   return { path, content };
 }
 
-async function parseYaml(text: string, path: string, advice: string): Promise<unknown> {
-  const { load, CORE_SCHEMA, mergeTag } = await import("js-yaml");
+function parseYaml(text: string, path: string, advice: string): unknown {
   try {
     return load(text, {
       schema: CORE_SCHEMA.withTags(mergeTag),
