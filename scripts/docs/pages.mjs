@@ -4,7 +4,7 @@
  * Markdown, source files, which are shown as code, and folders, which are shown as a list. So no link leaves the site, and the site
  * does not need the address of a forge.
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { linksIn } from "./markdown.mjs";
@@ -49,6 +49,7 @@ function placeOf(path, kind) {
 /** @param {string} from a page @param {string} target of a link in it @returns {string} a path from the root of the repository */
 function resolve(from, target) {
   const path = posix.join(dirname(from), target).replace(/\/$/, "");
+  if (!existsSync(join(root, path))) throw new Error(`${from} links to ${path}, which does not exist`);
   // A forge shows the README of a folder, where there is one.
   if (statSync(join(root, path)).isDirectory() && readdirSync(join(root, path)).includes("README.md"))
     return `${path}/README.md`;

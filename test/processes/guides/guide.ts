@@ -206,6 +206,15 @@ async function makeFolders(): Promise<{ home: string; work: string }> {
   return { home, work };
 }
 
+/** Opens a page that expects a cluster whose pods run. */
+export async function openOnNodes(page: string): Promise<Guide> {
+  const { home, work } = await makeFolders();
+  const guide = new Guide(page, home, work, async () => {});
+  const sandbox = guide.terminal(`exec ${clusterBlock} --port 0`);
+  await sandbox.says("ready");
+  return guide;
+}
+
 /** Opens a page that starts `tenure sandbox` itself and sets KUBECONFIG. Only the port is another one: a free one. */
 export async function openWholePage(page: string): Promise<Guide> {
   const { home, work } = await makeFolders();

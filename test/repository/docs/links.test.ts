@@ -1,7 +1,7 @@
 /** Links of all Markdown files: the file is there, the heading is there, and the index leads to every page. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { anchorsIn, linksIn, slugOf, withExistingAnchors } from "../../../scripts/docs/markdown.mjs";
 import { sidebar, sitePages } from "../../../scripts/docs/pages.mjs";
 import { filesMatching, root } from "../sources.ts";
@@ -70,7 +70,10 @@ describe("the reader of Markdown", () => {
 });
 
 describe("the site", () => {
-  const places = sitePages();
+  let places: ReturnType<typeof sitePages>;
+  beforeAll(() => {
+    places = sitePages();
+  });
 
   it("has every page of docs once, and all that they link to", () => {
     const documents = [...pages.keys()].filter((page) => page.startsWith("docs/"));
