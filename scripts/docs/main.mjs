@@ -5,9 +5,9 @@
  *
  *     npm run docs [-- --base /tenure/]
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { checkSite } from "./check.mjs";
 import { withExistingAnchors } from "./markdown.mjs";
@@ -49,7 +49,10 @@ const here = (/** @type {string} */ path) => relative(process.cwd(), path);
 console.log(`${pages} pages in ${here(folder)}, after ${seconds} s.`);
 console.log(`To look at them: ${here(join(site, "node_modules/.bin/vitepress"))} preview ${here(site)}`);
 
-/** @param {string} program @param {string[]} args */
+/** Ends the build if the program fails. The program has said why. @param {string} program @param {string[]} args */
 function run(program, args) {
-  execFileSync(program, args, { cwd: site, stdio: ["ignore", "inherit", "inherit"] });
+  const { status } = spawnSync(program, args, { cwd: site, stdio: ["ignore", "inherit", "inherit"] });
+  if (status === 0) return;
+  console.error(`The site was not built, because ${basename(program)} failed. Its messages are above.`);
+  process.exit(1);
 }
