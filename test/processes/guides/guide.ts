@@ -44,17 +44,21 @@ export class Guide {
   readonly #home: string;
   readonly #work: string;
   readonly #stop: () => Promise<void>;
+  readonly #setsKubeconfig: boolean;
+  readonly #text: string;
   readonly #blocks: readonly string[];
   readonly #followed = new Set<number>();
   readonly #terminals: ChildProcess[] = [];
 
-  constructor(page: string, home: string, work: string, stop: () => Promise<void>) {
+  /** @param setsKubeconfig the page itself says how to set KUBECONFIG, so it is not set */
+  constructor(page: string, home: string, work: string, stop: () => Promise<void>, setsKubeconfig = false) {
     this.#folder = dirname(page);
+    this.#setsKubeconfig = setsKubeconfig;
     this.#home = home;
     this.#work = work;
     this.#stop = stop;
-    const text = readFileSync(join(root, page), "utf8");
-    this.#blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code]) => code as string);
+    this.#text = readFileSync(join(root, page), "utf8");
+    this.#blocks = this.programs("sh");
   }
 
   /** The block that begins with these words, which only one does; noted as followed. */
@@ -65,6 +69,12 @@ export class Guide {
     const [index] = found as [number];
     this.#followed.add(index);
     return this.#blocks[index] as string;
+  }
+
+  /** The programs of the page in a language. */
+  programs(language: string): string[] {
+    const pattern = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g");
+    return [...this.#text.matchAll(pattern)].map(([, code]) => code as string);
   }
 
   /** Runs a block to its end; resolves with what it printed, rejects if it fails. */
@@ -161,7 +171,7 @@ export class Guide {
       ...process.env,
       HOME: this.#home,
       PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH}`,
-      KUBECONFIG: this.kubeconfig,
+      KUBECONFIG: this.#setsKubeconfig ? undefined : this.kubeconfig,
       GUIDE: join(root, this.#folder),
     };
     // `exec` for a last command that stays, so that Ctrl-C and kill reach it and not a shell around it.
@@ -188,12 +198,35 @@ async function openWithNodes(page: string, home: string, work: string): Promise<
   return guide;
 }
 
-/** @param page with the text to follow, from the root of the repository */
-export async function openGuide(page: string): Promise<Guide> {
+async function makeFolders(): Promise<{ home: string; work: string }> {
   const home = await mkdtemp(join(tmpdir(), "tenure-guide-"));
   const work = join(home, "work");
   await mkdir(join(home, ".tenure"), { recursive: true });
   await mkdir(work);
+  return { home, work };
+}
+
+/** Opens a page that expects a cluster whose pods run. */
+export async function openOnNodes(page: string): Promise<Guide> {
+  const { home, work } = await makeFolders();
+  const guide = new Guide(page, home, work, async () => {});
+  const sandbox = guide.terminal(`exec ${clusterBlock} --port 0`);
+  await sandbox.says("ready");
+  return guide;
+}
+
+/** Opens a page that starts `tenure sandbox` itself and sets KUBECONFIG. Only the port is another one: a free one. */
+export async function openWholePage(page: string): Promise<Guide> {
+  const { home, work } = await makeFolders();
+  const guide = new Guide(page, home, work, async () => {}, true);
+  const sandbox = guide.terminal(`exec ${guide.block("tenure sandbox\n").trim()} --port 0`);
+  await sandbox.says("ready");
+  return guide;
+}
+
+/** @param page with the text to follow, from the root of the repository */
+export async function openGuide(page: string): Promise<Guide> {
+  const { home, work } = await makeFolders();
   if (readFileSync(join(root, page), "utf8").includes(`\n${clusterBlock}`))
     return openWithNodes(page, home, work);
   const given = clusterKubeconfig;

@@ -23,6 +23,8 @@ export function problemsOf(words: readonly string[]): string[] {
     rest = rest.slice(1);
   }
   if (rest.some((word) => word === "--help" || word === "-h")) return [];
+  // The command answers it before anything is declared.
+  if (words.length === 1 && words[0] === "--version") return [];
   const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
   if (isGroup && rest[0] !== undefined && !rest[0].startsWith("-")) return [`there is no command ${rest[0]}`];
   if (command.parent === null && rest[0] !== undefined) return [`there is no command ${rest[0]}`];
