@@ -39,6 +39,17 @@ it("reuses the ReplicaSet of an earlier template, and gives it a new revision", 
   });
 });
 
+it.each([
+  [30, undefined, 0],
+  [undefined, 30, 30],
+  [30, 5, 5],
+])("changes minReadySeconds of its ReplicaSet from %s to %s", (before, wanted, after) => {
+  const set = replicaSet("web", [3], { metadata: revision(1) });
+  const running = { ...set, spec: { ...set.spec, ...(before !== undefined && { minReadySeconds: before }) } };
+  const step = decide(deployment({ ...(wanted !== undefined && { minReadySeconds: wanted }) }), [running]);
+  expect(step.replace.map((each) => each.after.spec.minReadySeconds)).toEqual([after]);
+});
+
 it("does not roll out while it is paused, but follows a change of its size", () => {
   const step = decide(updated({ paused: true, replicas: 5 }), [replicaSet("old", [3])]);
   expect(step.create).toBeUndefined();

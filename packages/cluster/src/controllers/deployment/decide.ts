@@ -95,11 +95,12 @@ function revisionChange({ metadata }: Deployment, revision: bigint): { revision?
 /** The new ReplicaSet with the annotations and the settings of the Deployment. */
 function updateNewSet(deployment: Deployment, set: ReplicaSet, revision: bigint): ReplicaSet {
   const present = set.metadata.annotations ?? {};
-  const { minReadySeconds } = deployment.spec;
+  const { minReadySeconds = 0 } = deployment.spec;
+  const isSame = (set.spec.minReadySeconds ?? 0) === minReadySeconds;
   return {
     ...set,
     metadata: { ...set.metadata, annotations: newSetAnnotations(deployment, present, revision) },
-    spec: { ...set.spec, ...(minReadySeconds === undefined ? {} : { minReadySeconds }) },
+    spec: isSame ? set.spec : { ...set.spec, minReadySeconds },
   };
 }
 
