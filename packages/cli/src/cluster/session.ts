@@ -31,6 +31,8 @@ export interface Session<Flags> extends Reader {
   readonly namespace: string;
   /** Opens a lock of the store; undefined if the locks are in Kubernetes. */
   readonly openLock?: (name: string) => Promise<OperableLock>;
+  /** The URL of the store, which may contain a password. */
+  readonly lockUrl?: string;
   readonly platform: Platform;
   readonly paint: Paint;
   /** Milliseconds of a clock that never jumps. */
@@ -92,7 +94,7 @@ export async function inSession<Flags extends OperateFlags, T>(
   }
 }
 
-type Place = Pick<Session<unknown>, "server" | "namespace" | "store" | "openLock"> & {
+type Place = Pick<Session<unknown>, "server" | "namespace" | "store" | "openLock" | "lockUrl"> & {
   readonly client: LockClient;
   close(): void;
 };
@@ -118,7 +120,15 @@ async function openStore(flags: LockUrlFlags, platform: Platform): Promise<Place
   const namespace = /^postgres/i.test(flags.lock ?? "") ? "postgres" : "etcd";
   const client = new StoreClient({ open: openLock, namespace, clock: platform.clock });
   // An idle connection does not keep the process alive.
-  return { client, namespace, server: store, store, openLock, close() {} };
+  return {
+    client,
+    namespace,
+    server: store,
+    store,
+    openLock,
+    ...(flags.lock !== undefined && { lockUrl: flags.lock }),
+    close() {},
+  };
 }
 
 /** commander checks only values from the command line, not those from the environment. */
