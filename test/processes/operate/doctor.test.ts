@@ -5,24 +5,15 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checkRunBuild } from "../run/replicas.ts";
-import { endAll, start, TestCluster } from "./commands.ts";
+import { endAll, TestCluster } from "./commands.ts";
+import { examine, planted } from "./examination.ts";
 import type { Fault } from "./faults/fault.ts";
 import { faults } from "./faults.ts";
 import { startFlawed } from "./flawed-server.ts";
-import { election, healthy, settle, type World } from "./healthy.ts";
+import { election } from "./healthy.ts";
 import { setups } from "./healthy-setups.ts";
 
-interface Check {
-  readonly check: string;
-  readonly verdict: string;
-  readonly about?: string;
-  readonly what: string;
-  readonly fix?: string;
-  readonly command?: string;
-}
-
 let cluster: TestCluster;
-let count = 0;
 beforeAll(async () => {
   checkRunBuild();
   cluster = await TestCluster.start();
@@ -30,40 +21,18 @@ beforeAll(async () => {
 afterEach(endAll);
 afterAll(() => cluster?.close());
 
-async function examine(
-  name: string | null,
-  namespace: string,
-  kubeconfig = cluster.kubeconfig,
-  flags: readonly string[] = [],
-) {
-  const args = ["doctor", ...(name === null ? [] : [name]), "-n", namespace, "-o", "json", ...flags];
-  const { code, out, err } = await start([...args, "--kubeconfig", kubeconfig]).ran;
-  expect(err).toBe("");
-  const { checks } = JSON.parse(out) as { checks: Check[] };
-  const of = (verdict: string) => checks.filter((check) => check.verdict === verdict);
-  return { code, findings: of("finding"), hints: of("hint"), skipped: of("skipped"), checks };
-}
-
-/** A new namespace with this fault. */
-async function planted(plant: (world: World) => void = () => {}): Promise<World> {
-  const world = healthy(cluster, `doctor-${++count}`);
-  plant(world);
-  await settle(world);
-  return world;
-}
-
 describe("finds nothing in a healthy set-up", () => {
   it.each(setups)("$name", async ({ plant, examine: name = election, hints = [] }) => {
-    const { namespace } = await planted(plant);
-    const examined = await examine(name, namespace);
+    const { namespace } = await planted(cluster, plant);
+    const examined = await examine({ name, namespace, kubeconfig: cluster.kubeconfig });
     expect(examined.findings).toEqual([]);
     expect(examined.hints.map(({ check }) => check)).toEqual(hints);
     expect(examined.code).toBe(0);
   });
 
   it("and has looked at everything", async () => {
-    const { namespace } = await planted();
-    const { checks } = await examine(election, namespace);
+    const { namespace } = await planted(cluster);
+    const { checks } = await examine({ namespace, kubeconfig: cluster.kubeconfig });
     const looked = new Set(checks.filter(({ verdict }) => verdict === "ok").map(({ check }) => check));
     for (const check of [
       "credentials",
@@ -86,7 +55,7 @@ describe("finds nothing in a healthy set-up", () => {
   });
 
   it("and prints that", async () => {
-    const { namespace, pods } = await planted();
+    const { namespace, pods } = await planted(cluster);
     const { code, out } = await cluster.tenure("doctor", "-n", namespace);
     expect(out).toContain(`✓ holder       ${namespace}/${election}: ${pods[0]} leads`);
     expect(out).toMatch(/\n\nNo problems found\.\n$/);
@@ -95,17 +64,18 @@ describe("finds nothing in a healthy set-up", () => {
 });
 
 async function examineFault(fault: Fault) {
-  const world = await planted(fault.plant);
+  const world = await planted(cluster, fault.plant);
   const { kubeconfig, folder } = cluster;
   const end = await fault.after?.(world);
-  const flawed = fault.flaw && (await startFlawed(kubeconfig, join(folder, `flawed-${count}`), fault.flaw));
+  const flawed =
+    fault.flaw && (await startFlawed(kubeconfig, join(folder, `flawed-${world.namespace}`), fault.flaw));
   try {
-    return await examine(
-      fault.examine === undefined ? election : fault.examine,
-      fault.namespace ?? world.namespace,
-      flawed?.kubeconfig,
-      fault.flags?.(world),
-    );
+    return await examine({
+      ...(fault.examine !== undefined && { name: fault.examine }),
+      namespace: fault.namespace ?? world.namespace,
+      kubeconfig: flawed?.kubeconfig ?? kubeconfig,
+      flags: fault.flags?.(world) ?? [],
+    });
   } finally {
     flawed?.close();
     await end?.();
@@ -124,22 +94,22 @@ describe.each(Object.entries(faults))("finds a fault, and nothing else: %s", (_g
 });
 
 it("a hint does not affect the exit code", async () => {
-  const { namespace } = await planted((world) => {
+  const { namespace } = await planted(cluster, (world) => {
     world.deployment.spec.replicas = 1;
     world.pods = world.pods.slice(0, 1);
     world.budget = undefined;
   });
-  const { code, hints } = await examine(election, namespace);
+  const { code, hints } = await examine({ namespace, kubeconfig: cluster.kubeconfig });
   expect(hints).toEqual([expect.objectContaining({ check: "replicas" })]);
   expect(code).toBe(0);
 });
 
 it("ignores the other keys of a ConfigMap that names the leader", async () => {
-  const { namespace } = await planted((world) => {
+  const { namespace } = await planted(cluster, (world) => {
     world.deployment.spec.template.spec.containers[0].args.splice(1, 0, "--leader-configmap=config/who");
     world.rules.push({ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "get", "update"] });
     const metadata = { name: "config", labels: { "tenure.dev/election": election } };
     world.others.push({ kind: "ConfigMap", metadata, data: { who: world.pods[0], leader: "not ours" } });
   });
-  expect((await examine(election, namespace)).findings).toEqual([]);
+  expect((await examine({ namespace, kubeconfig: cluster.kubeconfig })).findings).toEqual([]);
 });

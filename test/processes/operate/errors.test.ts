@@ -111,7 +111,7 @@ describe("no rights: the missing rule is printed", () => {
     expect([code, err]).toEqual([1, ""]);
     expect(out).toMatch(/^- surroundings you may not list pods in namespace "default", so pods, /m);
     expect(out).toMatch(
-      /^✗ access {7}default\/billing: you may not get, watch leases "billing" in namespace "default", so whether the election exists and who leads is unknown$/m,
+      /^✗ access {7}default\/billing: you may not get leases "billing" in namespace "default", so whether the election exists and who leads is unknown$/m,
     );
     expect(out).toContain('resourceNames: ["billing"], verbs: ["get", "watch"]}');
     expect(out).not.toContain("does not exist");

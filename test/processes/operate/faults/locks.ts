@@ -118,7 +118,7 @@ export const lockFaults: readonly Fault[] = [
     },
     check: "orders",
     what: /^paused 3d1h ago: no candidate takes over$/,
-    fix: /^tenure resume billing -n doctor-\d+ --kubeconfig /m,
+    fix: /^tenure resume billing -n doctor-\d+-\d+ --kubeconfig /m,
   },
   {
     name: "The leader ignores the order to step down",
@@ -131,7 +131,7 @@ export const lockFaults: readonly Fault[] = [
     },
     check: "orders",
     what: /^billing-7d9f8c6b5d-x1x1x was told to hand over 3d1h ago and still leads/,
-    fix: /^kubectl annotate lease billing tenure\.dev\/step-down- -n doctor-\d+/m,
+    fix: /^kubectl annotate lease billing tenure\.dev\/step-down- -n doctor-\d+-\d+/m,
   },
   {
     name: "The lock does not exist although a workload takes part",
@@ -141,7 +141,7 @@ export const lockFaults: readonly Fault[] = [
     },
     check: "lock",
     what: /the lock does not exist although Deployment billing takes part/,
-    fix: /kubectl logs deployment\/billing -n doctor-\d+/,
+    fix: /kubectl logs deployment\/billing -n doctor-\d+-\d+/,
   },
   {
     name: "The record of the lock is not readable",
@@ -161,7 +161,7 @@ export const lockFaults: readonly Fault[] = [
     },
     check: "record",
     what: /^the record is not readable: the annotation control-plane\.alpha\.kubernetes\.io\/leader is not a JSON object/,
-    fix: /kubectl annotate configmap billing control-plane\.alpha\.kubernetes\.io\/leader- -n doctor-\d+/,
+    fix: /kubectl annotate configmap billing control-plane\.alpha\.kubernetes\.io\/leader- -n doctor-\d+-\d+/,
   },
   {
     name: "Two locks of different kinds have different holders",

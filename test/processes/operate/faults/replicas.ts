@@ -61,7 +61,7 @@ export const replicaFaults: readonly Fault[] = [
     plant: (world) => argsOfPods(world, (index) => (index === 0 ? containerOf(world).args : ["./work"])),
     check: "unelected",
     what: /^2 pods of Deployment billing run without the election, beside the leader: billing-7d9f8c6b5d-y2y2y, billing-7d9f8c6b5d-z3z3z$/,
-    fix: /kubectl scale deployment\/billing --replicas=0 -n doctor-\d+/,
+    fix: /kubectl scale deployment\/billing --replicas=0 -n doctor-\d+-\d+/,
   },
   {
     name: "The election of a program on client-go is switched off",
@@ -126,7 +126,7 @@ export const replicaFaults: readonly Fault[] = [
     },
     check: "candidates",
     what: /^pod billing-7d9f8c6b5d-z3z3z of Deployment billing runs, but does not take part in the election$/,
-    fix: /kubectl logs billing-7d9f8c6b5d-z3z3z -n doctor-\d+/,
+    fix: /kubectl logs billing-7d9f8c6b5d-z3z3z -n doctor-\d+-\d+/,
   },
   {
     name: "A candidate cannot lead",
@@ -136,6 +136,6 @@ export const replicaFaults: readonly Fault[] = [
     },
     check: "candidates",
     what: /^billing-7d9f8c6b5d-z3z3z cannot lead: its requests are denied/,
-    fix: /kubectl logs billing-7d9f8c6b5d-z3z3z -n doctor-\d+/,
+    fix: /kubectl logs billing-7d9f8c6b5d-z3z3z -n doctor-\d+-\d+/,
   },
 ];

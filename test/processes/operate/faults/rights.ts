@@ -9,7 +9,7 @@ export const rightsFaults: readonly Fault[] = [
       Object.assign(world.rules[1] as object, { verbs: ["get", "watch"] });
     },
     check: "rights",
-    what: /^ServiceAccount doctor-\d+\/billing may not update leases "billing" in namespace/,
+    what: /^ServiceAccount doctor-\d+-\d+\/billing may not update leases "billing" in namespace/,
     fix: /rules:\n {2}- \{apiGroups: \["coordination\.k8s\.io"\], resources: \["leases"\], resourceNames: \["billing"\], verbs: \["update"\]\}\nkubectl apply -f - /,
   },
   {
@@ -19,8 +19,8 @@ export const rightsFaults: readonly Fault[] = [
       Object.assign(world.rules[1] as object, { verbs: ["get"] });
     },
     check: "rights",
-    what: /^ServiceAccount doctor-\d+\/billing may not update leases "billing" in namespace/,
-    fix: /subjects: \[\{kind: ServiceAccount, name: billing, namespace: doctor-\d+\}\]/,
+    what: /^ServiceAccount doctor-\d+-\d+\/billing may not update leases "billing" in namespace/,
+    fix: /subjects: \[\{kind: ServiceAccount, name: billing, namespace: doctor-\d+-\d+\}\]/,
   },
   {
     name: "A right that a flag needs is missing",
@@ -36,7 +36,7 @@ export const rightsFaults: readonly Fault[] = [
     flags: ({ namespace }) => ["--as", `system:serviceaccount:${namespace}:default`],
     check: "rights",
     what: /may not create leases; get, update, watch leases "billing"/,
-    fix: /name: default, namespace: doctor-\d+/,
+    fix: /name: default, namespace: doctor-\d+-\d+/,
   },
   {
     name: "The ServiceAccount does not exist",
@@ -47,7 +47,7 @@ export const rightsFaults: readonly Fault[] = [
     },
     check: "account",
     what: /^ServiceAccount billing of Deployment billing does not exist, so no pod can be created$/,
-    fix: /^kubectl create serviceaccount billing -n doctor-\d+/m,
+    fix: /^kubectl create serviceaccount billing -n doctor-\d+-\d+/m,
   },
   {
     name: "The token of the ServiceAccount is not mounted",

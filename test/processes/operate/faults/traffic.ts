@@ -16,7 +16,7 @@ export const trafficFaults: readonly Fault[] = [
     plant: (world) => roles(world, (index) => (index === 1 ? "leader" : "standby")),
     check: "traffic",
     what: /the pod billing-7d9f8c6b5d-y2y2y has the label tenure\.dev\/role=leader, but billing-7d9f8c6b5d-x1x1x leads/,
-    fix: /^kubectl label pod billing-7d9f8c6b5d-y2y2y tenure\.dev\/role=standby --overwrite -n doctor-\d+/m,
+    fix: /^kubectl label pod billing-7d9f8c6b5d-y2y2y tenure\.dev\/role=standby --overwrite -n doctor-\d+-\d+/m,
   },
   {
     name: "Two pods have the label of the leader",
@@ -32,7 +32,7 @@ export const trafficFaults: readonly Fault[] = [
     },
     check: "services",
     what: /^no Service selects the leader of Deployment billing by its label: billing sends traffic to standbys too$/,
-    fix: /kubectl patch service\/billing --type=merge -p '\{"spec":\{"selector":\{"tenure\.dev\/role":"leader"\}\}\}' -n doctor-\d+/,
+    fix: /kubectl patch service\/billing --type=merge -p '\{"spec":\{"selector":\{"tenure\.dev\/role":"leader"\}\}\}' -n doctor-\d+-\d+/,
   },
   {
     name: "The Service of `--service` has a selector",
@@ -73,7 +73,7 @@ export const trafficFaults: readonly Fault[] = [
     what: new RegExp(
       `^EndpointSlice billing-leader sends traffic to billing-7d9f8c6b5d-y2y2y, but ${leader} leads`,
     ),
-    fix: /^kubectl delete endpointslice billing-leader -n doctor-\d+/m,
+    fix: /^kubectl delete endpointslice billing-leader -n doctor-\d+-\d+/m,
   },
   {
     name: "A ConfigMap names another pod as the leader",

@@ -5,7 +5,7 @@ import type { Session } from "../../cluster/session.ts";
 import { listLocks, readLocks } from "../../elections/find.ts";
 import { isApiServerIdentity, isElection } from "../../elections/other-leases.ts";
 import { defaultKubeconfigPath } from "../../platform.ts";
-import { type Subject, selfSubject, subjectOf } from "./access-review.ts";
+import { selfSubject, subjectOf } from "./access-review.ts";
 import { type Advice, adviceFor } from "./advice.ts";
 import {
   checkClock,
@@ -58,10 +58,11 @@ export async function examine(name: string | undefined, session: Doctor, report:
   const self = selfSubject(user);
   const snapshot = await takeSnapshot(session.client, session.namespace, electionLabel);
   for (const denial of snapshot.denials) add(surroundingsDenied(denial, self, advice));
-  const elections = await electionsIn(name, session, snapshot, add, self, advice);
+  const { elections, isDenied } = await electionsIn(name, session, snapshot);
+  if (isDenied) add(lockDenied("lease", undefined, self, advice));
   await examineConnection(name, elections, session, snapshot, add);
   const as = session.flags.as;
-  if (as !== undefined || (elections.length === 0 && name === undefined)) {
+  if (as !== undefined || (elections.length === 0 && !isDenied)) {
     const subject = as === undefined ? self : subjectOf(as);
     add(await checkRights(session.client, subject, lockRules("lease", name), advice));
   }
@@ -88,30 +89,28 @@ async function examineConnection(
   add(checkClock(session));
 }
 
-/** The elections to examine: the named one, or those of the Leases and of the flags of workloads. */
+/** The elections to examine: the named one, or those of the Leases and of the flags of workloads. Denied: the Leases. */
 async function electionsIn(
   name: string | undefined,
   session: Doctor,
   snapshot: Snapshot,
-  deny: Add,
-  self: Subject,
-  advice: Advice,
-): Promise<Election[]> {
+): Promise<{ readonly elections: readonly Election[]; readonly isDenied: boolean }> {
   const { namespace } = session;
   const read = async (each: string): Promise<Election> => {
     const [states, denials] = await readLocks(session, namespace, each);
     return { name: each, states, denied: denials.map(({ kind }) => kind) };
   };
-  if (name !== undefined) return [await read(name)];
+  if (name !== undefined) return { elections: [await read(name)], isDenied: false };
   const names = new Set((snapshot.workloads ?? []).flatMap(electionsOf));
+  let isDenied = false;
   try {
     for (const lease of await listLocks(session, namespace, "lease"))
       if (isElection(lease) && !isApiServerIdentity(lease)) names.add(lease.name);
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== "Forbidden") throw error;
-    deny(lockDenied("lease", undefined, self, advice));
+    isDenied = true;
   }
-  return Promise.all([...names].map(read));
+  return { elections: await Promise.all([...names].map(read)), isDenied };
 }
 
 /** Workloads whose election is not known may still hang in a rollout, or work without an election. */

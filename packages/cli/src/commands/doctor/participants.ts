@@ -24,11 +24,13 @@ import { type Container, containersOf, namesPodOf, type Workload } from "./workl
 export function workloadsOf(
   election: string,
   holder: string,
-  { workloads = [], pods = [] }: Workloads,
+  { workloads = [], pods = [], denials }: Workloads,
 ): Workload[] {
   const holderPod = podOf(pods, holder);
   const onHost = holderPod ? [] : podsOnHost(pods, holder);
-  return [...workloads, ...unmanaged(pods, workloads)].filter((workload) => {
+  // Without the right to list workloads, nothing shows that a pod has none.
+  const isComplete = denials.every(({ apiGroup }) => apiGroup !== "apps");
+  return [...workloads, ...(isComplete ? unmanaged(pods, workloads) : [])].filter((workload) => {
     const named = electionsOf(workload);
     // A workload that names its elections takes part in those only, even if its pod names match another holder.
     if (named.length > 0) return named.includes(election);

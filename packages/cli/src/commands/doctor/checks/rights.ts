@@ -43,15 +43,20 @@ export function lockDenied(
   about?: string,
 ): Report {
   const { apiGroup, plural } = lockKinds[kind];
-  const rule = {
-    apiGroups: [apiGroup],
-    resources: [plural],
-    ...(name !== undefined && { resourceNames: [name] }),
-    verbs: name === undefined ? ["list"] : ["get", "watch"],
-  };
+  const base = { apiGroups: [apiGroup], resources: [plural] };
+  const [denied, helpful] =
+    name === undefined
+      ? [
+          { ...base, verbs: ["list"] },
+          { ...base, verbs: ["get", "list", "watch"] },
+        ]
+      : [
+          { ...base, resourceNames: [name], verbs: ["get"] },
+          { ...base, resourceNames: [name], verbs: ["get", "watch"] },
+        ];
   const unknown = name === undefined ? "which elections exist" : "whether the election exists and who leads";
-  const what = `you may not ${describeRules([rule])} in namespace "${advice.namespace}", so ${unknown} is unknown`;
-  return finding("access", what, grantTo(self, [rule], advice), about);
+  const what = `you may not ${describeRules([denied])} in namespace "${advice.namespace}", so ${unknown} is unknown`;
+  return finding("access", what, grantTo(self, [helpful], advice), about);
 }
 
 /** What depends on a kind that the user may not list. */
@@ -89,5 +94,9 @@ function grantTo(subject: Subject, rules: readonly ResourceRule[], advice: Advic
   const { namespace } = advice;
   const fix = `${toRole(subject, namespace)}:\n${rulesYaml(rules)}`;
   if (subject.user === undefined) return fix;
-  return { fix, command: advice.apply(...grantManifests(subject.user, namespace, rules)) };
+  const manifests = grantManifests(subject.user, namespace, rules);
+  // Nobody can grant rights to themselves, so a command with the credentials of this user would fail.
+  return subject.isSelf
+    ? `ask an administrator of namespace ${namespace} to apply this:\n${manifests.join("\n---\n")}`
+    : { fix, command: advice.apply(...manifests) };
 }
