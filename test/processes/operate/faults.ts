@@ -1,4 +1,4 @@
-/** All faults that the doctor must find, and that docs/tasks/operate.md lists, by what they are about. */
+/** All faults that the doctor must find, and that docs/tasks/diagnose.md lists, by what they are about. */
 import type { Fault } from "./faults/fault.ts";
 import { lockFaults } from "./faults/locks.ts";
 import { replicaFaults } from "./faults/replicas.ts";

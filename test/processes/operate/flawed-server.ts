@@ -1,4 +1,4 @@
-/** An API server behind a proxy that is slow, or that buffers or cuts watches. Works in front of the sandbox and of a real one. */
+/** An API server behind a proxy with a fault. Works in front of the sandbox and of a real one. */
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -6,12 +6,14 @@ import { request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { dump, load } from "js-yaml";
 
-export type Flaw = "slow" | "stalled-watch" | "cut-watch";
+export type Flaw = "slow" | "stalled-watch" | "cut-watch" | "wrong-clock" | "wrong-token";
 
 const latencyMs = 400;
+const clockOffMs = 3_600_000;
 
 interface Kubeconfig {
   clusters: [{ cluster: { server: string; "certificate-authority-data"?: string } }];
+  users: [{ user: object }];
 }
 
 export interface FlawedServer {
@@ -40,7 +42,8 @@ export async function startFlawed(kubeconfig: string, file: string, flaw: Flaw):
     const { hostname, port } = upstream;
     const sent = request({ hostname, port, path, method, ca, headers: { ...headers, host: upstream.host } });
     sent.on("response", (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      const date = new Date(Date.now() - (flaw === "wrong-clock" ? clockOffMs : 0)).toUTCString();
+      outgoing.writeHead(response.statusCode ?? 502, { ...response.headers, date });
       outgoing.flushHeaders();
       if (isStalled) response.resume();
       else response.pipe(outgoing);
@@ -53,6 +56,7 @@ export async function startFlawed(kubeconfig: string, file: string, flaw: Flaw):
   await once(server, "listening");
   cluster.server = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   delete cluster["certificate-authority-data"];
+  if (flaw === "wrong-token") config.users[0].user = { token: "wrong" };
   await writeFile(file, dump(config));
   return {
     kubeconfig: file,

@@ -3,7 +3,7 @@ import type { Container, World } from "../healthy.ts";
 
 /** How to cause a fault, and what the doctor must report. Each is tested alone, and nothing else may be reported. */
 export interface Fault {
-  /** As docs/tasks/operate.md lists it. */
+  /** As docs/tasks/diagnose.md lists it. */
   readonly name: string;
   /** Changes what is created. */
   readonly plant?: (world: World) => void;

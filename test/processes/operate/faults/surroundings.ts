@@ -3,6 +3,13 @@ import type { Fault } from "./fault.ts";
 /** What every election of the cluster needs. */
 export const surroundingsFaults: readonly Fault[] = [
   {
+    name: "The API server rejects the credentials",
+    flaw: "wrong-token",
+    check: "credentials",
+    what: /./,
+    fix: /^the token or certificate has expired or belongs to another cluster/,
+  },
+  {
     name: "The namespace does not exist",
     plant: (world) => {
       world.isEmpty = true;
@@ -12,6 +19,13 @@ export const surroundingsFaults: readonly Fault[] = [
     check: "namespace",
     what: /^"nowhere" does not exist$/,
     fix: /^kubectl create namespace nowhere --kubeconfig /m,
+  },
+  {
+    name: "The clock of this machine is wrong",
+    flaw: "wrong-clock",
+    check: "clock",
+    what: /^this machine's clock is (59m\d+s|1h) ahead of that of the API server$/,
+    fix: /NTP/,
   },
   {
     name: "The API server is too slow for the timings",

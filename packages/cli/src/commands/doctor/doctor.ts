@@ -31,11 +31,6 @@ export async function doctor(name: string | undefined, session: Session<DoctorFl
   const findings = reports.filter(({ verdict }) => verdict === "finding").length;
   if (flags.output === "json" || flags.output === "yaml") {
     session.print(await serialize(flags.output, { ok: findings === 0, findings, checks: reports }));
-  } else {
-    const needsKubectl = reports.some(({ command }) => command?.startsWith("kubectl"));
-    if (needsKubectl && adviceIn(session).where === "pod")
-      session.print("\nRun the kubectl commands where you have kubectl and the rights, not in this pod.\n");
-    session.print(`\n${summary(reports)}`);
-  }
+  } else session.print(`\n${summary(reports, adviceIn(session).where)}`);
   return findings === 0 ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 import { KubeError } from "@tenure/kube";
 import { electionLabel } from "@tenure/traffic/internal";
 import type { Session } from "../../cluster/session.ts";
-import { listLocks, readLocks } from "../../elections/find.ts";
+import { allKinds, listLocks, readLocks } from "../../elections/find.ts";
 import { isApiServerIdentity, isElection } from "../../elections/other-leases.ts";
 import { defaultKubeconfigPath } from "../../platform.ts";
 import { selfSubject, subjectOf } from "./access-review.ts";
@@ -33,7 +33,7 @@ export function adviceIn({ flags, namespace, platform, store, lockUrl }: Doctor)
     flags,
     isStore: store !== undefined,
     lock: platform.env("TENURE_LOCK") === undefined ? lockUrl : undefined,
-    isPod: Boolean(platform.env("KUBERNETES_SERVICE_HOST")),
+    isPod: Boolean(platform.env("KUBERNETES_SERVICE_HOST")) && !platform.env("KUBECONFIG"),
     sandboxKubeconfig: defaultKubeconfigPath(platform),
   });
 }
@@ -98,7 +98,8 @@ async function electionsIn(
   const { namespace } = session;
   const read = async (each: string): Promise<Election> => {
     const [states, denials] = await readLocks(session, namespace, each);
-    return { name: each, states, denied: denials.map(({ kind }) => kind) };
+    const denied = allKinds.filter((kind) => denials.some((denial) => denial.kind === kind));
+    return { name: each, states, denied };
   };
   if (name !== undefined) return { elections: [await read(name)], isDenied: false };
   const names = new Set((snapshot.workloads ?? []).flatMap(electionsOf));

@@ -1,5 +1,6 @@
 /** The result of a check, for people and for programs. */
 import { type Paint, withoutControls } from "../../display/paint.ts";
+import type { Advice } from "./advice.ts";
 
 type Verdict =
   /** Nothing is wrong. */
@@ -63,7 +64,7 @@ export function printReport({ check, verdict, about, what, fix, command }: Repor
 
 function printBlock(title: string, text: string | undefined, paint: Paint): string {
   if (text === undefined) return "";
-  const [first = "", ...rest] = text.split("\n");
+  const [first = "", ...rest] = text.split("\n").map(withoutControls);
   // A here-document ends with a line that begins in the first column, so a command of several lines is not indented.
   const indent = title === "run:" ? "" : " ".repeat(9);
   return [`    ${paint.dim(title)} ${first}`, ...rest.map((line) => indent + line)]
@@ -71,7 +72,7 @@ function printBlock(title: string, text: string | undefined, paint: Paint): stri
     .join("");
 }
 
-export function summary(reports: readonly Report[]): string {
+export function summary(reports: readonly Report[], where: Advice["where"]): string {
   const count = (verdict: Verdict) => reports.filter((report) => report.verdict === verdict).length;
   const many = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
   const rest = [
@@ -79,5 +80,10 @@ export function summary(reports: readonly Report[]): string {
     ...(count("skipped") > 0 ? [`${count("skipped")} skipped`] : []),
   ];
   const found = count("finding") === 0 ? "No problems found" : many(count("finding"), "finding");
-  return `${[found, ...rest].join(", ")}.\n`;
+  const needsKubectl = reports.some(({ command }) => command?.startsWith("kubectl"));
+  const note =
+    needsKubectl && where === "pod"
+      ? "Run the kubectl commands where you have kubectl and the rights, not in this pod.\n"
+      : "";
+  return `${note}${[found, ...rest].join(", ")}.\n`;
 }

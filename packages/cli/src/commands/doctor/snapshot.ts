@@ -92,7 +92,8 @@ export async function takeSnapshot(
     accounts,
     slices,
     configMaps,
-    denials: [...workloads.denials, ...denials],
+    // The answers come in any order.
+    denials: [...workloads.denials, ...denials].sort((a, b) => (a.plural < b.plural ? -1 : 1)),
   };
 }
 

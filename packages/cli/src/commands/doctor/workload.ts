@@ -76,7 +76,10 @@ export interface Workload extends Labelled {
       readonly rollingUpdate?: { readonly maxUnavailable?: Amount; readonly maxSurge?: Amount };
     };
     /** Of a StatefulSet or DaemonSet. */
-    readonly updateStrategy?: { readonly type?: string };
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: { readonly maxUnavailable?: Amount };
+    };
     readonly template: {
       readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
       readonly spec: PodSpec;
@@ -110,6 +113,11 @@ export function containersOf({ spec }: Workload): readonly Container[] {
 
 export function containersOfPod({ initContainers = [], containers }: PodSpec): readonly Container[] {
   return [...initContainers, ...containers];
+}
+
+/** The number of pods. Percentages are rounded up, as for budgets and DaemonSets. */
+export function amountOf(amount: Amount, replicas: number): number {
+  return typeof amount === "number" ? amount : Math.ceil((Number.parseInt(amount, 10) * replicas) / 100);
 }
 
 /** Whether an identity looks like the name of a pod of this workload, with or without the suffix of client-go. */

@@ -3,7 +3,7 @@ import type { Facts } from "../facts.ts";
 import { matches } from "../pods.ts";
 import { finding, fixWith, hint, ok, type Report } from "../report.ts";
 import type { Budget } from "../snapshot.ts";
-import { type Amount, nameOf, replicasOf, type Workload } from "../workload.ts";
+import { amountOf, nameOf, replicasOf, type Workload } from "../workload.ts";
 import { scaleCommand } from "../workload-commands.ts";
 import { readinessOf } from "./rollout.ts";
 
@@ -88,8 +88,4 @@ function checkBudget(
       about,
     ),
   ];
-}
-
-function amountOf(amount: Amount, replicas: number): number {
-  return typeof amount === "number" ? amount : Math.ceil((Number.parseInt(amount, 10) * replicas) / 100);
 }

@@ -147,7 +147,7 @@ export function checkOrders(state: ElectionState, serverNowMs: number, advice: A
 
 /** A store has no kubectl. There an order ends with the term. */
 function withdrawalOf({ kind, name }: ElectionState, order: string, fix: string, advice: Advice): Fix {
-  if (advice.where === "store") return fix;
+  if (advice.where === "store") return "stop the leader in another way: the order ends with its term";
   return { fix, command: advice.kubectl(`annotate ${kind} ${name} ${order}-`) };
 }
 

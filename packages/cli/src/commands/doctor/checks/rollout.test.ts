@@ -37,6 +37,12 @@ describe("checkRollout", () => {
     expect(report({ kind, updateStrategy: { type: "OnDelete" } }, "cat", "/tmp/ready").verdict).toBe("hint");
   });
 
+  it("knows that a DaemonSet may stop all its pods at once", () => {
+    const updateStrategy = { rollingUpdate: { maxUnavailable: "100%" } };
+    expect(report({ kind: "DaemonSet", updateStrategy }, "cat", "/tmp/ready").verdict).toBe("hint");
+    expect(report({ kind: "StatefulSet", updateStrategy }, "cat", "/tmp/ready").verdict).toBe("finding");
+  });
+
   it("is satisfied if standbys are Ready, or if there is one replica that a rollout may stop", () => {
     expect(report(all, "true").verdict).toBe("ok");
     expect(report({ ...all, replicas: 1 }, "cat", "/tmp/ready").verdict).toBe("ok");

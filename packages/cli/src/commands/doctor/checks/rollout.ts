@@ -3,7 +3,7 @@ import { rolloutDeadlock } from "../../manifests/rollout.ts";
 import type { Facts } from "../facts.ts";
 import { leaderOnlyProbe, leaderOnlyReadiness } from "../probes.ts";
 import { type Fix, finding, fixWith, hint, ok, type Report } from "../report.ts";
-import { nameOf, replicasOf, resourceOf, type Workload } from "../workload.ts";
+import { amountOf, nameOf, replicasOf, resourceOf, type Workload } from "../workload.ts";
 import { patchCommand } from "../workload-commands.ts";
 
 /** Of a Deployment in Kubernetes. */
@@ -47,7 +47,11 @@ function deadlockOf(workload: Workload): string | undefined {
     return rolloutDeadlock(replicas, type === "Recreate" ? "recreate" : { ...defaults, ...rollingUpdate });
   }
   if ((kind !== "StatefulSet" && kind !== "DaemonSet") || replicas <= 1) return undefined;
-  if (spec.updateStrategy?.type === "OnDelete") return undefined;
+  const { type, rollingUpdate } = spec.updateStrategy ?? {};
+  if (type === "OnDelete") return undefined;
+  // The standbys are always unavailable. A DaemonSet stops the leader too if even more pods may be.
+  if (kind === "DaemonSet" && amountOf(rollingUpdate?.maxUnavailable ?? 1, replicas) >= replicas)
+    return undefined;
   return `only the leader is Ready, and a ${kind} waits until a new pod is Ready before it stops the next: it never reaches the leader`;
 }
 

@@ -36,6 +36,11 @@ it("finds nothing if all take part, if the pod has ended, or if it belongs to an
   expect(check(pod("other", plain, { metadata: { name: "other", labels: { app: "web" } } }))).toEqual([]);
 });
 
+it("finds nothing if a sidecar takes part for the application", () => {
+  const beside = pod("new", elected);
+  expect(check({ ...beside, spec: { containers: [plain], initContainers: [elected] } })).toEqual([]);
+});
+
 it("does not judge a workload whose flags do not name the election, because it may use the library", () => {
   const library = { ...workload, spec: { ...workload.spec, template: { spec: { containers: [plain] } } } };
   expect(checkUnelected(library, factsWith({ pods: [pod("old", plain)] }))).toEqual([]);
