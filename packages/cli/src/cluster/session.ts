@@ -31,7 +31,7 @@ export interface Session<Flags> extends Reader {
   readonly namespace: string;
   /** Opens a lock of the store; undefined if the locks are in Kubernetes. */
   readonly openLock?: (name: string) => Promise<OperableLock>;
-  /** The URL of the store, which may contain a password. */
+  /** The URL of the store if it was given as a flag, so that other commands need it too. */
   readonly lockUrl?: string;
   readonly platform: Platform;
   readonly paint: Paint;
@@ -80,6 +80,8 @@ export async function inSession<Flags extends OperateFlags, T>(
     return await work({
       flags,
       ...place,
+      ...(storeFlags.lock !== undefined &&
+        settings.nameOf("lock") === "--lock" && { lockUrl: storeFlags.lock }),
       platform,
       paint: paintFor(platform),
       serverClock: new ServerClock(() => clock.now().wallMs),
@@ -94,7 +96,7 @@ export async function inSession<Flags extends OperateFlags, T>(
   }
 }
 
-type Place = Pick<Session<unknown>, "server" | "namespace" | "store" | "openLock" | "lockUrl"> & {
+type Place = Pick<Session<unknown>, "server" | "namespace" | "store" | "openLock"> & {
   readonly client: LockClient;
   close(): void;
 };
@@ -120,15 +122,7 @@ async function openStore(flags: LockUrlFlags, platform: Platform): Promise<Place
   const namespace = /^postgres/i.test(flags.lock ?? "") ? "postgres" : "etcd";
   const client = new StoreClient({ open: openLock, namespace, clock: platform.clock });
   // An idle connection does not keep the process alive.
-  return {
-    client,
-    namespace,
-    server: store,
-    store,
-    openLock,
-    ...(flags.lock !== undefined && { lockUrl: flags.lock }),
-    close() {},
-  };
+  return { client, namespace, server: store, store, openLock, close() {} };
 }
 
 /** commander checks only values from the command line, not those from the environment. */

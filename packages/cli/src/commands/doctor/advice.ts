@@ -21,7 +21,7 @@ export interface AdvicePlace {
   readonly namespace: string;
   readonly flags: ConnectionFlags;
   readonly isStore: boolean;
-  /** The value of --lock, if the locks are in a store. */
+  /** The URL of the store, if it was given as a flag. */
   readonly lock?: string | undefined;
   /** Whether the environment names a cluster, as it does in a pod. */
   readonly isPod: boolean;

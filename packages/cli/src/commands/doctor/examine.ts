@@ -32,7 +32,7 @@ export function adviceIn({ flags, namespace, platform, store, lockUrl }: Doctor)
     namespace,
     flags,
     isStore: store !== undefined,
-    lock: platform.env("TENURE_LOCK") === undefined ? lockUrl : undefined,
+    lock: lockUrl,
     isPod: Boolean(platform.env("KUBERNETES_SERVICE_HOST")) && !platform.env("KUBECONFIG"),
     sandboxKubeconfig: defaultKubeconfigPath(platform),
   });
