@@ -149,6 +149,17 @@ export const setups: readonly Setup[] = [
     examine: null,
   },
   {
+    name: "a workload without an election whose readiness probe checks a file",
+    plant: (world) => {
+      onClientGo(world);
+      const container = containerOf(world);
+      container.args = [];
+      container.readinessProbe = { exec: { command: ["cat", "/tmp/ready"] } };
+      world.lease = undefined;
+    },
+    examine: null,
+  },
+  {
     name: "candidates outside of the cluster",
     plant: (world) => {
       world.isEmpty = true;

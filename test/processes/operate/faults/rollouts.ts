@@ -58,7 +58,7 @@ export const rolloutFaults: readonly Fault[] = [
       world.budget = undefined;
     },
     check: "rollout",
-    what: /^a rollout of StatefulSet billing would hang: .* it never reaches the leader$/,
+    what: /^a rollout of StatefulSet billing would hang: .* a StatefulSet stops it only when the new pods are Ready/,
     fix: /"updateStrategy":\{"type":"OnDelete"/,
   },
   {

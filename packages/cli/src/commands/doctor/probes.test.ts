@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "./pods.ts";
-import { leaderOnlyProbe, leaderOnlyReadiness } from "./probes.ts";
+import { hasWaitingPods, leaderOnlyProbe, leaderOnlyReadiness } from "./probes.ts";
 import type { Container, Workload } from "./workload.ts";
 
 const container = (more: Partial<Container>): Container => ({ name: "app", ...more });
@@ -88,6 +88,18 @@ describe("what the pods show counts more than the probe", () => {
     ["there are no standbys", [leader], held],
   ])("does not conclude that if %s", (_why, pods, state) => {
     expect(leaderOnlyReadiness(workload(custom), pods, state, nowMs)).toBeUndefined();
+  });
+
+  it("believes two pods that are Ready, if the leader is not known", () => {
+    const two = [pod("a", "True", 300_000), pod("b", "True", 300_000)];
+    expect(leaderOnlyReadiness(workload(asking), two, {}, nowMs)).toBeUndefined();
+    expect(leaderOnlyReadiness(workload(asking), two.slice(1), {}, nowMs)).toBeDefined();
+  });
+
+  it("knows pods that wait", () => {
+    expect(hasWaitingPods(workload(asking), [leader, pod("b", "False", 300_000)], nowMs)).toBe(true);
+    expect(hasWaitingPods(workload(asking), [leader, pod("b", "False", 3_000)], nowMs)).toBe(false);
+    expect(hasWaitingPods(workload(asking), undefined, nowMs)).toBe(false);
   });
 
   it("believes a standby that is Ready", () => {

@@ -1,7 +1,7 @@
 /** Probes that only the leader passes: by what they ask for, and by which pods are Ready. Pure. */
 import { defaultReadyFile } from "@tenure/traffic/internal";
 import { spell } from "../../display/durations.ts";
-import { flagOf } from "./flags.ts";
+import { flagOf, isRunByTenure } from "./flags.ts";
 import { isIdentityOf, isRunning, livePodsOf, type Pod } from "./pods.ts";
 import { containersOf, type Probe, type Workload } from "./workload.ts";
 
@@ -20,7 +20,10 @@ const asksElector = /\b(localhost|127\.0\.0\.1):4040\b/;
 /** Why only the leader passes the probe; undefined if nothing in it asks for leadership. */
 export function leaderOnlyProbe(workload: Workload, name: ProbeName): string | undefined {
   const containers = containersOf(workload);
-  const readyFile = containers.map((each) => flagOf(each, "ready-file")).find(Boolean) ?? defaultReadyFile;
+  const given = containers.map((each) => flagOf(each, "ready-file")).find(Boolean);
+  // Any program may use this name for its own health. Only a probe for readiness says more.
+  const isUsual = name === "readinessProbe" || containers.some(isRunByTenure);
+  const readyFile = given ?? (isUsual ? defaultReadyFile : undefined);
   const mode = containers.map((each) => flagOf(each, "status-ready")).find(Boolean);
   for (const container of containers) {
     const why = whyLeaderOnly(container[name], readyFile, mode);
@@ -31,12 +34,12 @@ export function leaderOnlyProbe(workload: Workload, name: ProbeName): string | u
 
 function whyLeaderOnly(
   probe: Probe | undefined,
-  readyFile: string,
+  readyFile: string | undefined,
   mode: string | undefined,
 ): string | undefined {
   const typed = probe?.exec?.command?.join(" ") ?? "";
   const path = probe?.httpGet?.path ?? "";
-  if (typed.split(/[\s"']+/).includes(readyFile)) return `checks ${readyFile}`;
+  if (readyFile !== undefined && typed.split(/[\s"']+/).includes(readyFile)) return `checks ${readyFile}`;
   if (/\btenure\b.*\bprobe\b.*--(lease|contains)/.test(typed)) return `is "${typed}"`;
   if (asksForLeader.test(typed) || asksElector.test(typed)) return `is "${typed}", which asks for the leader`;
   if (/[?&]mode=(leader|child-ready)\b/.test(path)) return `requests ${path}`;
@@ -65,15 +68,13 @@ export function leaderOnlyReadiness(
   nowMs: number,
 ): string | undefined {
   const probe = leaderOnlyProbe(workload, "readinessProbe");
-  if (leader === undefined || heldForMs < settledMs) return probe;
   const own = livePodsOf(workload, pods).filter(isRunning);
+  if (leader === undefined && own.filter((pod) => readyMs(pod, "True", nowMs) > settledMs).length > 1)
+    return undefined;
+  if (leader === undefined || heldForMs < settledMs) return probe;
   const standbys = own.filter((pod) => !isIdentityOf(pod, leader));
   const leading = own.filter((pod) => isIdentityOf(pod, leader));
-  const sinceMs = (pod: Pod, status: string) => {
-    const condition = pod.status?.conditions?.find(({ type }) => type === "Ready");
-    const ms = nowMs - Date.parse(condition?.lastTransitionTime ?? "");
-    return condition?.status === status && ms >= 0 ? ms : 0;
-  };
+  const sinceMs = (pod: Pod, status: string) => readyMs(pod, status, nowMs);
   if (standbys.some((pod) => sinceMs(pod, "True") > settledMs)) return undefined;
   if (probe !== undefined) return probe;
   const waits = standbys.map((pod) => (isFailing(pod) ? 0 : sinceMs(pod, "False")));
@@ -84,6 +85,18 @@ export function leaderOnlyReadiness(
   return isOnlyLeader
     ? `its standbys run, but have not been Ready for ${spell(Math.min(...waits))}`
     : undefined;
+}
+
+/** For how long the pod has been Ready ("True") or not ("False"); 0 if it is the other. */
+function readyMs({ status: { conditions } = {} }: Pod, status: string, nowMs: number): number {
+  const condition = conditions?.find(({ type }) => type === "Ready");
+  const ms = nowMs - Date.parse(condition?.lastTransitionTime ?? "");
+  return condition?.status === status && ms >= 0 ? ms : 0;
+}
+
+/** Whether a pod of the workload runs, but has not been Ready for a while. */
+export function hasWaitingPods(workload: Workload, pods: readonly Pod[] | undefined, nowMs: number): boolean {
+  return livePodsOf(workload, pods).some((pod) => isRunning(pod) && readyMs(pod, "False", nowMs) > settledMs);
 }
 
 /** A program that crashes is not Ready for another reason. */

@@ -29,10 +29,10 @@ describe("checkRollout", () => {
     );
   });
 
-  it.each(["StatefulSet", "DaemonSet"])("finds that a rollout of a %s never reaches the leader", (kind) => {
+  it.each(["StatefulSet", "DaemonSet"])("finds that a rollout of a %s never stops the old leader", (kind) => {
     const { verdict, what, command } = report({ kind }, "cat", "/tmp/ready");
     expect(verdict).toBe("finding");
-    expect(what).toContain("it never reaches the leader");
+    expect(what).toContain("stops it only when the new pods are Ready");
     expect(command).toContain('"updateStrategy":{"type":"OnDelete"');
     expect(report({ kind, updateStrategy: { type: "OnDelete" } }, "cat", "/tmp/ready").verdict).toBe("hint");
   });
@@ -54,12 +54,13 @@ describe("checkLiveness", () => {
   it.each([
     [{ livenessProbe: { httpGet: { path: "/readyz?mode=leader" } } }],
     [{ livenessProbe: { exec: { command: ["/check-leader.sh"] } } }],
-    [{ startupProbe: { exec: { command: ["cat", "/tmp/ready"] } } }],
+    [{ startupProbe: { exec: { command: ["cat", "/tmp/ready"] } }, args: ["run", "--lease-lock-name=x"] }],
   ])("finds %j, which restarts standbys", (probe) => {
     expect(check(probe)).toEqual([expect.objectContaining({ check: "liveness", verdict: "finding" })]);
   });
   it.each([
     [{ livenessProbe: { httpGet: { path: "/livez" } } }],
+    [{ livenessProbe: { exec: { command: ["cat", "/tmp/ready"] } } }],
     [{ livenessProbe: { httpGet: { path: "/healthz/leaderElection" } } }],
     [{ readinessProbe: { httpGet: { path: "/readyz?mode=leader" } } }],
   ])("accepts %j", (probe) => expect(check(probe)).toEqual([]));

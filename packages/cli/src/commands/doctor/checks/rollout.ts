@@ -52,7 +52,8 @@ function deadlockOf(workload: Workload): string | undefined {
   // The standbys are always unavailable. A DaemonSet stops the leader too if even more pods may be.
   if (kind === "DaemonSet" && amountOf(rollingUpdate?.maxUnavailable ?? 1, replicas) >= replicas)
     return undefined;
-  return `only the leader is Ready, and a ${kind} waits until a new pod is Ready before it stops the next: it never reaches the leader`;
+  // Verified with the controllers of Kubernetes 1.36.
+  return `only the leader is Ready, and a ${kind} stops it only when the new pods are Ready: they would wait for its lease forever`;
 }
 
 function wayOut(workload: Workload, { advice }: Facts): Fix {

@@ -3,6 +3,7 @@ import { describeProblem, formatDuration, parseDuration } from "@tenure/base";
 import { checkNesting, supervisorDefaults } from "@tenure/supervisor";
 import type { Facts } from "../facts.ts";
 import { candidatesOf, flagOf, hasIdentity, isRunByTenure } from "../flags.ts";
+import { hasWaitingPods } from "../probes.ts";
 import { finding, fixWith, ok, type Report } from "../report.ts";
 import { nameOf, type Workload } from "../workload.ts";
 import { patchCommand } from "../workload-commands.ts";
@@ -32,13 +33,13 @@ export function checkWorkload(workload: Workload, facts: Facts): Report[] {
   ];
 }
 
-/** What can be said about a workload of which no election is known: only what is wrong. */
+/**
+ * What can be said about a workload of which no election is known: only what is wrong. It may be an ordinary one, so its probe
+ * counts only if some of its pods are not Ready.
+ */
 export function checkStranger(workload: Workload, facts: Facts): Report[] {
-  const reports = [
-    ...checkSwitch(workload, facts),
-    checkRollout(workload, facts),
-    ...checkLiveness(workload, facts),
-  ];
+  const isWaiting = hasWaitingPods(workload, facts.snapshot.pods, facts.nowMs);
+  const reports = [...checkSwitch(workload, facts), ...(isWaiting ? [checkRollout(workload, facts)] : [])];
   return reports.filter(({ verdict }) => verdict === "finding");
 }
 
