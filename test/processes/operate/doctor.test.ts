@@ -5,8 +5,8 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checkRunBuild } from "../run/replicas.ts";
-import { endAll, TestCluster } from "./commands.ts";
-import { examine, planted } from "./examination.ts";
+import { endAll, start, TestCluster } from "./commands.ts";
+import { createPrinted, examine, planted } from "./examination.ts";
 import type { Fault } from "./faults/fault.ts";
 import { faults } from "./faults.ts";
 import { startFlawed } from "./flawed-server.ts";
@@ -60,6 +60,29 @@ describe("finds nothing in a healthy set-up", () => {
     expect(out).toContain(`✓ holder       ${namespace}/${election}: ${pods[0]} leads`);
     expect(out).toMatch(/\n\nNo problems found\.\n$/);
     expect(code).toBe(0);
+  });
+});
+
+describe("finds nothing in what tenure manifests prints", () => {
+  it.each([
+    ["--traffic=none"],
+    ["--traffic=label", "--port=80"],
+    ["--traffic=endpointslice", "--port=80"],
+    ["--traffic=configmap", "--port=80"],
+    ["--traffic=ready-file", "--port=80"],
+    ["--mode=sidecar"],
+    ["--mode=sidecar", "--traffic=label", "--port=80"],
+  ])("%s %s %s", async (...flags) => {
+    const child = flags.includes("--mode=sidecar") ? [] : ["--", "node", "worker.js"];
+    const { namespace } = await planted(cluster, (world) => {
+      world.isEmpty = true;
+      world.others = [];
+    });
+    const args = ["--name", election, "--namespace", namespace, "--image", "example.com/billing:1", ...flags];
+    const { out, err } = await start(["manifests", ...args, ...child]).ran;
+    expect(err).toBe("");
+    await createPrinted({ cluster, namespace }, out);
+    expect((await examine({ namespace, kubeconfig: cluster.kubeconfig })).findings).toEqual([]);
   });
 });
 

@@ -2,10 +2,19 @@
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { dump, load } from "js-yaml";
+import { dump, load, loadAll } from "js-yaml";
 import { expect } from "vitest";
-import { start, type TestCluster } from "./commands.ts";
-import { accountObjects, create, election, healthy, pathOf, settle, type World } from "./healthy.ts";
+import { record, start, type TestCluster } from "./commands.ts";
+import {
+  type ApiObject,
+  accountObjects,
+  create,
+  election,
+  healthy,
+  pathOf,
+  settle,
+  type World,
+} from "./healthy.ts";
 
 export interface Check {
   readonly check: string;
@@ -57,6 +66,32 @@ export async function planted(
   await settle(world);
   return world;
 }
+
+/** Creates manifests with a Deployment, and what a cluster makes of it: pods, and a lock that the first of them holds. */
+export async function createPrinted(
+  where: Pick<World, "cluster" | "namespace">,
+  manifests: string,
+): Promise<void> {
+  const objects = loadAll(manifests) as ApiObject[];
+  for (const object of objects) await create(where, object);
+  const [deployment] = objects.filter(({ kind }) => kind === "Deployment") as [ApiObject];
+  const { template } = deployment.spec as { template: { metadata: { labels: object }; spec: object } };
+  for (const name of podNames) {
+    const status = { phase: "Running" };
+    await create(where, {
+      kind: "Pod",
+      metadata: { name, ...template.metadata },
+      spec: template.spec,
+      status,
+    });
+  }
+  await create(where, { kind: "Lease", metadata: { name: election }, spec: record(podNames[0]) });
+}
+const podNames = [
+  `${election}-6c9d8f7b5-aaaaa`,
+  `${election}-6c9d8f7b5-bbbbb`,
+  `${election}-6c9d8f7b5-ccccc`,
+] as const;
 
 interface Kubeconfig {
   users: [{ user: object }];

@@ -3,7 +3,7 @@ import { after, nearest } from "@tenure/base";
 import { KubeError } from "@tenure/kube";
 import type { Session } from "../../cluster/session.ts";
 import { type Candidate, listCandidates } from "../../elections/candidates.ts";
-import { listLocks } from "../../elections/find.ts";
+import { type LockClient, listLocks } from "../../elections/find.ts";
 import { flappingOf, readEvents } from "../../elections/flapping.ts";
 import { follow } from "../../elections/follow.ts";
 import { type LockKind, lockKinds } from "../../elections/lock-object.ts";
@@ -20,7 +20,7 @@ import { checkWorkload } from "./checks/workloads.ts";
 import type { DoctorFlags } from "./doctor-flags.ts";
 import type { Facts } from "./facts.ts";
 import { candidatesOf } from "./flags.ts";
-import { accountOf, kindsFor, publishedKeys, rulesFor, workloadsOf } from "./participants.ts";
+import { accountOf, configMapsOf, kindsFor, publishedKeys, rulesFor, workloadsOf } from "./participants.ts";
 import { finding, fixWith, type Report, skipped } from "./report.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { isKnown, nameOf, resourceOf, type Workload } from "./workload.ts";
@@ -108,9 +108,30 @@ async function examineRights(
     const containers = candidatesOf(workload, name);
     // Candidates that show themselves are on tenure, even if no flag shows it.
     const isTenure = candidates !== undefined && candidates.length > 0 ? true : undefined;
-    const rules = rulesFor(name, kindsFor(workload, name, states), containers, isTenure);
+    const existing = await existingConfigMaps(client, namespace, configMapsOf(containers));
+    const rules = rulesFor(name, kindsFor(workload, name, states), containers, isTenure, existing);
     add(await checkRights(client, subjectOf(account), rules, advice, about));
   }
+}
+
+/** Those that exist. One that the user may not read counts, because nothing shows that it is missing. */
+async function existingConfigMaps(
+  client: LockClient,
+  namespace: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const exists = async (name: string) => {
+    try {
+      await client.request({ method: "GET", path: `/api/v1/namespaces/${namespace}/configmaps/${name}` });
+      return true;
+    } catch (error) {
+      if (!(error instanceof KubeError) || (error.code !== "NotFound" && error.code !== "Forbidden"))
+        throw error;
+      return error.code === "Forbidden";
+    }
+  };
+  const answers = await Promise.all(names.map(exists));
+  return names.filter((_, index) => answers[index]);
 }
 
 /** Why there is no lock. Nothing that the user may not read counts as missing. */

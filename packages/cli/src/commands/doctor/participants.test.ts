@@ -82,6 +82,13 @@ describe("the rights of a candidate", () => {
       ["create"],
       ["get", "update"],
     ]));
+  it("it need not create a ConfigMap that exists", () => {
+    const container = { name: "app", args: ["run", "--leader-configmap=who"] };
+    const of = (...existing: string[]) =>
+      rulesFor("billing", [], [container], true, existing).flatMap((rule) => rule.verbs);
+    expect(of()).toEqual(["create", "get", "update"]);
+    expect(of("who")).toEqual(["get", "update"]);
+  });
   it("are those of its service account, unless it has a kubeconfig", () => {
     expect(accountOf(workload("web"), "billing", "prod")).toBe("system:serviceaccount:prod:default");
     expect(accountOf(workload("web", ["--kubeconfig=/etc/k"]), "billing", "prod")).toBeUndefined();

@@ -54,16 +54,20 @@ function isNamedAfter(workload: Workload, election: string): boolean {
   );
 }
 
-/** The rights of a candidate: those for its lock, and those for its flags. client-go reads the lock again and again, and needs no watch. */
+/**
+ * The rights of a candidate: those for its lock, and those for its flags. client-go reads the lock again and again, and needs no watch.
+ * @param existing the ConfigMaps that exist
+ */
 export function rulesFor(
   election: string,
   kinds: readonly LockKind[],
   containers: readonly Container[],
   isTenure = containers.some(isRunByTenure),
+  existing: readonly string[] = [],
 ): RbacRule[] {
   return [
     ...kinds.flatMap((kind) => lockRules(kind, election, isTenure)),
-    ...containers.filter(isRunByTenure).flatMap(flagRules),
+    ...containers.filter(isRunByTenure).flatMap((container) => flagRules(container, existing)),
   ];
 }
 
@@ -78,10 +82,15 @@ export function lockRules(kind: LockKind, name: string | undefined, watches = tr
   ];
 }
 
-function flagRules(container: Container): RbacRule[] {
+/** The names of the ConfigMaps in which its containers publish the leader. */
+export function configMapsOf(containers: readonly Container[]): string[] {
+  const names = containers.map((container) => flagOf(container, "leader-configmap")?.split("/")[0]);
+  return names.filter((name) => name !== undefined);
+}
+
+function flagRules(container: Container, existing: readonly string[]): RbacRule[] {
   const service = flagOf(container, "service");
   const slice = flagOf(container, "endpoint-slice");
-  const configMap = flagOf(container, "leader-configmap")?.split("/")[0];
   return [
     ...(hasFlag(container, "announce")
       ? [{ apiGroups: [""], resources: ["events"], verbs: ["create"] }]
@@ -90,7 +99,11 @@ function flagRules(container: Container): RbacRule[] {
     ...(service === undefined
       ? []
       : endpointSliceRules({ service, ...(slice !== undefined && { name: slice }) })),
-    ...(configMap === undefined ? [] : leaderConfigMapRules({ name: configMap })),
+    // Nobody needs to create a ConfigMap that exists.
+    ...configMapsOf([container])
+      .flatMap((name) => leaderConfigMapRules({ name }).map((rule) => ({ rule, name })))
+      .filter(({ rule, name }) => !(existing.includes(name) && rule.verbs.includes("create")))
+      .map(({ rule }) => rule),
   ];
 }
 
