@@ -85,7 +85,6 @@ export function start(args: readonly string[], env: Record<string, string> = {})
 
 /** The administrator's kubeconfig of a cluster to use instead of the sandbox. */
 const given = process.env.TENURE_CONFORMANCE_KUBECONFIG;
-export const isSandbox = given === undefined;
 
 export class TestCluster {
   readonly client: KubeClient;

@@ -109,11 +109,12 @@ describe("no rights: the missing rule is printed", () => {
   it("doctor reports a finding, and what it could not check", async () => {
     const { code, out, err } = await start(["doctor", "billing", "--kubeconfig", nobody]).ran;
     expect([code, err]).toEqual([1, ""]);
-    expect(out).toMatch(/^- surroundings no right to list pods in namespace "default"$/m);
+    expect(out).toMatch(/^- surroundings you may not list pods in namespace "default", so pods, /m);
     expect(out).toMatch(
-      /^✗ rights {7}.*this user may not create leases; get, update, watch leases "billing"/m,
+      /^✗ access {7}default\/billing: you may not get leases "billing" in namespace "default", so whether the election exists and who leads is unknown$/m,
     );
-    expect(out).toContain('resourceNames: ["billing"], verbs: ["get", "update", "watch"]}');
+    expect(out).toContain('resourceNames: ["billing"], verbs: ["get", "watch"]}');
+    expect(out).not.toContain("does not exist");
   });
 
   it("rights to read are not enough to give orders, and the missing rule is printed", async () => {

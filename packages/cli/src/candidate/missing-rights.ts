@@ -13,19 +13,16 @@ export async function missingRights(
   if (!connection || isLockUrl(lock)) return undefined;
   const { client, namespace } = connection;
   // Loaded only when access was denied.
-  const { checkRights } = await import("../commands/doctor/checks/rights.ts");
-  const { lockRules } = await import("../commands/doctor/participants.ts");
+  const [{ missingRights: review, selfSubject }, { lockRules }, { describeRules, rulesYaml }] =
+    await Promise.all([
+      import("../commands/doctor/access-review.ts"),
+      import("../commands/doctor/participants.ts"),
+      import("../commands/doctor/rules.ts"),
+    ]);
   const kinds = lock.split("+").filter((kind): kind is LockKind => kind in lockKinds);
   const rules = kinds.flatMap((kind) => lockRules(kind, name));
-  try {
-    const { verdict, what, fix } = await checkRights(
-      client,
-      { description: "this replica" },
-      namespace,
-      rules,
-    );
-    return verdict === "finding" ? `${what}; ${fix?.replaceAll(/\n\s*/g, " ")}` : undefined;
-  } catch {
-    return undefined;
-  }
+  const missing = await review(client, selfSubject(), namespace, rules).catch(() => []);
+  if (missing.length === 0) return undefined;
+  const yaml = rulesYaml(missing).replaceAll(/\n\s*/g, " ");
+  return `this replica may not ${describeRules(missing)} in namespace "${namespace}"; add this to a Role in namespace ${namespace} that is bound to this replica: ${yaml}`;
 }

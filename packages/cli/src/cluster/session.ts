@@ -31,6 +31,8 @@ export interface Session<Flags> extends Reader {
   readonly namespace: string;
   /** Opens a lock of the store; undefined if the locks are in Kubernetes. */
   readonly openLock?: (name: string) => Promise<OperableLock>;
+  /** The URL of the store if it was given as a flag, so that other commands need it too. */
+  readonly lockUrl?: string;
   readonly platform: Platform;
   readonly paint: Paint;
   /** Milliseconds of a clock that never jumps. */
@@ -78,6 +80,8 @@ export async function inSession<Flags extends OperateFlags, T>(
     return await work({
       flags,
       ...place,
+      ...(storeFlags.lock !== undefined &&
+        settings.nameOf("lock") === "--lock" && { lockUrl: storeFlags.lock }),
       platform,
       paint: paintFor(platform),
       serverClock: new ServerClock(() => clock.now().wallMs),

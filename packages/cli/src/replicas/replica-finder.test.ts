@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import type { Pod, Snapshot } from "../commands/doctor/snapshot.ts";
+import type { Pod } from "../commands/doctor/pods.ts";
+import type { Workloads } from "../commands/doctor/snapshot.ts";
 import { stateOf } from "../elections/state.ts";
 import { podsOf, statusUrl } from "./replica-finder.ts";
 
@@ -23,17 +24,14 @@ const election = stateOf(
 it("the pods of an election are those of its workload that have not ended", () => {
   if (!election) throw new Error("no state");
   const template = { metadata: { labels: { app: "web" } }, spec: pod("x").spec };
-  const snapshot: Snapshot = {
+  const snapshot: Workloads = {
     pods: [
       pod("web-1"),
       pod("web-2", "Pending"),
       pod("web-3", "Failed"),
-      { ...pod("other"), metadata: { name: "other" } },
+      { ...pod("other", "Running", []), metadata: { name: "other" } },
     ],
     workloads: [{ metadata: { name: "web" }, spec: { selector: { matchLabels: { app: "web" } }, template } }],
-    budgets: undefined,
-    slices: undefined,
-    configMaps: undefined,
     denials: [],
   };
   expect(podsOf(election, snapshot).map(({ metadata }) => metadata.name)).toEqual(["web-1", "web-2"]);

@@ -3,10 +3,11 @@
  * for namespaces in which there are elections. What the user may not read stays unknown.
  */
 import { after, type Clock } from "@tenure/base";
-import { electionLabel } from "@tenure/traffic/internal";
+import { electionNameOf, flagOf } from "../commands/doctor/flags.ts";
 import { workloadsOf } from "../commands/doctor/participants.ts";
-import { type Pod, type Snapshot, selects, takeSnapshot } from "../commands/doctor/snapshot.ts";
-import { containersOfPod, flagOf } from "../commands/doctor/workload.ts";
+import { livePodsOf, type Pod } from "../commands/doctor/pods.ts";
+import { readWorkloads, type Workloads } from "../commands/doctor/snapshot.ts";
+import { containersOfPod } from "../commands/doctor/workload.ts";
 import { titleOf } from "../display/descriptions.ts";
 import type { LockClient } from "../elections/find.ts";
 import type { ElectionState } from "../elections/state.ts";
@@ -56,9 +57,7 @@ export class ReplicaFinder {
     const present = new Set<string>();
     for (const namespace of namespaces) {
       if (this.#ended.aborted) return;
-      const snapshot = await takeSnapshot(this.#place.client, namespace, electionLabel).catch(
-        () => undefined,
-      );
+      const snapshot = await readWorkloads(this.#place.client, namespace).catch(() => undefined);
       if (!snapshot) continue;
       for (const state of this.#elections.values()) {
         if (state.namespace === namespace) this.#report(state, snapshot, present);
@@ -73,7 +72,7 @@ export class ReplicaFinder {
     this.#askSoon(askEveryMs);
   }
 
-  #report(state: ElectionState, snapshot: Snapshot, present: Set<string>): void {
+  #report(state: ElectionState, snapshot: Workloads, present: Set<string>): void {
     const pods = podsOf(state, snapshot);
     if (pods.length === 0) return;
     const election = titleOf(state);
@@ -98,18 +97,15 @@ export class ReplicaFinder {
 }
 
 /** The pods that take part in this election. */
-export function podsOf({ name, record }: ElectionState, snapshot: Snapshot): readonly Pod[] {
+export function podsOf({ name, record }: ElectionState, snapshot: Workloads): readonly Pod[] {
   const workloads = workloadsOf(name, record.holderIdentity, snapshot);
-  return (snapshot.pods ?? []).filter(({ metadata, status }) => {
-    if (status?.phase === "Failed" || status?.phase === "Succeeded") return false;
-    return workloads.some(({ spec }) => selects(metadata.labels, spec.selector?.matchLabels));
-  });
+  return [...new Set(workloads.flatMap((workload) => livePodsOf(workload, snapshot.pods)))];
 }
 
 /** Where the status server of this pod is, by its flags; undefined if it has none that others can reach. */
 export function statusUrl({ spec, status }: Pod, election: string): string | undefined {
   const containers = containersOfPod(spec);
-  const named = containers.filter((container) => flagOf(container, "lease-lock-name") === election);
+  const named = containers.filter((container) => electionNameOf(container) === election);
   for (const container of named.length > 0 ? named : containers) {
     const [, host = "", port] = /^(.*):(\d+)$/.exec(flagOf(container, "status") ?? "") ?? [];
     if (port === undefined || !status?.podIP || !["", "0.0.0.0", "[::]"].includes(host)) continue;

@@ -30,7 +30,8 @@ export function declareDoctor(program: Command, platform: Platform, end: (exitCo
       "after",
       `
 It checks credentials, namespace, rights, clocks, latency, the watch, the lock and its orders, the holder's pod, identities, and
-the manifests of the workloads that take part. It changes nothing. It skips what it may not read, and reports that.
+the manifests of the workloads that take part, also of those on client-go. It changes nothing. It skips what it may not read, and
+reports that. Under each finding, "run:" is a command that fixes it.
 
 Exit codes: 0 no findings (hints do not count); 1 findings; 2 wrong usage.
 

@@ -4,59 +4,93 @@ import { endpointSliceRules, leaderConfigMapRules, podLabelRules } from "@tenure
 import { electionLabel, electionLabelValue } from "@tenure/traffic/internal";
 import { type LockKind, lockKinds } from "../../elections/lock-object.ts";
 import type { ElectionState } from "../../elections/state.ts";
-import { podOf, type Snapshot, selects } from "./snapshot.ts";
 import {
-  type Container,
   candidatesOf,
   electionsOf,
   flagOf,
   hasFlag,
-  namesPodOf,
-  type Workload,
-} from "./workload.ts";
+  hasOwnCredentials,
+  isRunByTenure,
+  switchOf,
+} from "./flags.ts";
+import { isPodOf, podOf, podsOnHost, unmanaged } from "./pods.ts";
+import type { Workloads } from "./snapshot.ts";
+import { type Container, containersOf, namesPodOf, type Workload } from "./workload.ts";
 
+/**
+ * The workloads of an election: those whose flags or labels name it, and the one whose pod holds the lock. Pods without a
+ * workload count as one each.
+ */
 export function workloadsOf(
   election: string,
   holder: string,
-  { workloads = [], pods = [] }: Snapshot,
+  { workloads = [], pods = [], denials }: Workloads,
 ): Workload[] {
   const holderPod = podOf(pods, holder);
-  return workloads.filter((workload) => {
-    const { selector, template } = workload.spec;
+  const onHost = holderPod ? [] : podsOnHost(pods, holder);
+  // Without the right to list workloads, nothing shows that a pod has none.
+  const isComplete = denials.every(({ apiGroup }) => apiGroup !== "apps");
+  return [...workloads, ...(isComplete ? unmanaged(pods, workloads) : [])].filter((workload) => {
     const named = electionsOf(workload);
     // A workload that names its elections takes part in those only, even if its pod names match another holder.
     if (named.length > 0) return named.includes(election);
-    if (template.metadata?.labels?.[electionLabel] === electionLabelValue(election)) return true;
+    if (workload.spec.template.metadata?.labels?.[electionLabel] === electionLabelValue(election))
+      return true;
     if (holder === "") return false;
-    return holderPod
-      ? selects(holderPod.metadata.labels, selector?.matchLabels)
-      : namesPodOf(workload, holder);
+    if (holderPod) return isPodOf(workload, holderPod);
+    if (onHost.some((pod) => isPodOf(workload, pod))) return isNamedAfter(workload, election);
+    return namesPodOf(workload, holder);
   });
 }
 
-/** The rights of a candidate: those for its lock, and those for its flags. */
+/** Every pod with hostNetwork has the name of its node. The components of Kubernetes have the name of their election. */
+function isNamedAfter(workload: Workload, election: string): boolean {
+  return containersOf(workload).some(
+    (container) =>
+      switchOf(container)?.isOn === true &&
+      [workload.metadata.name, container.name, container.command?.[0] ?? ""].some((name) =>
+        name.includes(election),
+      ),
+  );
+}
+
+/**
+ * The rights of a candidate: those for its lock, and those for its flags. client-go reads the lock again and again, and needs no watch.
+ * @param existing the ConfigMaps that exist
+ */
 export function rulesFor(
   election: string,
   kinds: readonly LockKind[],
   containers: readonly Container[],
+  isTenure = containers.some(isRunByTenure),
+  existing: readonly string[] = [],
 ): RbacRule[] {
-  return [...kinds.flatMap((kind) => lockRules(kind, election)), ...containers.flatMap(flagRules)];
-}
-
-/** @param name undefined if the name of the election is not known */
-export function lockRules(kind: LockKind, name: string | undefined): RbacRule[] {
-  const { apiGroup, plural } = lockKinds[kind];
-  const base = { apiGroups: [apiGroup], resources: [plural] };
   return [
-    { ...base, verbs: ["create"] },
-    { ...base, ...(name !== undefined && { resourceNames: [name] }), verbs: ["get", "update", "watch"] },
+    ...kinds.flatMap((kind) => lockRules(kind, election, isTenure)),
+    ...containers.filter(isRunByTenure).flatMap((container) => flagRules(container, existing)),
   ];
 }
 
-function flagRules(container: Container): RbacRule[] {
+/** @param name undefined if the name of the election is not known */
+export function lockRules(kind: LockKind, name: string | undefined, watches = true): RbacRule[] {
+  const { apiGroup, plural } = lockKinds[kind];
+  const base = { apiGroups: [apiGroup], resources: [plural] };
+  const verbs = ["get", "update", ...(watches ? ["watch"] : [])];
+  return [
+    { ...base, verbs: ["create"] },
+    { ...base, ...(name !== undefined && { resourceNames: [name] }), verbs },
+  ];
+}
+
+/** The names of the ConfigMaps in which its containers publish the leader. */
+export function configMapsOf(containers: readonly Container[]): string[] {
+  const names = containers.map((container) => flagOf(container, "leader-configmap")?.split("/")[0]);
+  return names.filter((name) => name !== undefined);
+}
+
+function flagRules(container: Container, existing: readonly string[]): RbacRule[] {
   const service = flagOf(container, "service");
   const slice = flagOf(container, "endpoint-slice");
-  const configMap = flagOf(container, "leader-configmap")?.split("/")[0];
   return [
     ...(hasFlag(container, "announce")
       ? [{ apiGroups: [""], resources: ["events"], verbs: ["create"] }]
@@ -65,14 +99,19 @@ function flagRules(container: Container): RbacRule[] {
     ...(service === undefined
       ? []
       : endpointSliceRules({ service, ...(slice !== undefined && { name: slice }) })),
-    ...(configMap === undefined ? [] : leaderConfigMapRules({ name: configMap })),
+    // Nobody needs to create a ConfigMap that exists.
+    ...configMapsOf([container])
+      .flatMap((name) => leaderConfigMapRules({ name }).map((rule) => ({ rule, name })))
+      .filter(({ rule, name }) => !(existing.includes(name) && rule.verbs.includes("create")))
+      .map(({ rule }) => rule),
   ];
 }
 
-/** The service account of its pods. */
-export function accountOf({ metadata, spec }: Workload, namespace: string): string {
-  const { serviceAccountName = "default" } = spec.template.spec;
-  return `system:serviceaccount:${metadata.namespace ?? namespace}:${serviceAccountName}`;
+/** The service account of its pods. Undefined if they have credentials of their own. */
+export function accountOf(workload: Workload, election: string, namespace: string): string | undefined {
+  if (candidatesOf(workload, election).some(hasOwnCredentials)) return undefined;
+  const { serviceAccountName = "default" } = workload.spec.template.spec;
+  return `system:serviceaccount:${workload.metadata.namespace ?? namespace}:${serviceAccountName}`;
 }
 
 /** The kinds of lock in its flags, else those that exist, else a Lease. */

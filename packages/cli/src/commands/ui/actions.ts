@@ -6,8 +6,8 @@ import type { Session } from "../../cluster/session.ts";
 import { whoAmI } from "../../cluster/who-am-i.ts";
 import { lockKinds } from "../../elections/lock-object.ts";
 import { CliError } from "../../errors.ts";
-import { missingRights } from "../doctor/checks/rights.ts";
-import { examine } from "../doctor/doctor.ts";
+import { missingRights, selfSubject } from "../doctor/access-review.ts";
+import { examine } from "../doctor/examine.ts";
 import { performOrder } from "../operate/perform-order.ts";
 import { emptyCluster, readCluster } from "./cluster-view.ts";
 import { injectFault } from "./faults.ts";
@@ -41,7 +41,9 @@ export function actionsIn(session: Session<UiFlags>, timeline: Timeline, ended: 
       verbs: ["get", "patch", "watch"],
     };
     try {
-      const missing = (await missingRights(client, place.namespace, [rule])).flatMap(({ verbs }) => verbs);
+      const missing = (await missingRights(client, selfSubject(), place.namespace, [rule])).flatMap(
+        ({ verbs }) => verbs,
+      );
       if (missing.length === 0) return { allowed: true };
       return {
         allowed: false,
@@ -90,8 +92,9 @@ export function actionsIn(session: Session<UiFlags>, timeline: Timeline, ended: 
         await examine(
           place.name,
           { ...session, namespace: place.namespace, flags: { ...flags } },
-          (report) => {
-            reports.push(report);
+          ({ command, fix = command, ...report }) => {
+            const both = [...new Set([fix, command])].filter((text) => text !== undefined);
+            reports.push({ ...report, ...(both.length > 0 && { fix: both.join("\n") }) });
           },
         );
       } catch (error) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../elections/candidates.ts";
-import type { Pod, Snapshot } from "../snapshot.ts";
+import { factsWith } from "../../../testing/doctor-facts.ts";
+import type { Pod } from "../pods.ts";
 import type { Workload } from "../workload.ts";
 import { checkCandidates } from "./candidates.ts";
 
@@ -31,8 +32,7 @@ const workload = (...args: string[]): Workload => ({
 });
 
 function check(candidates: readonly Candidate[] | undefined, pods: readonly Pod[], of = workload()) {
-  const snapshot = { pods } as unknown as Snapshot;
-  const reports = checkCandidates(candidates, [of], "billing", snapshot, "prod/billing");
+  const reports = checkCandidates(candidates, [of], factsWith({ pods }));
   return reports.map(({ verdict, what }) => `${verdict}: ${what}`);
 }
 
@@ -74,7 +74,6 @@ describe("checkCandidates", () => {
 
   it("says nothing where candidates do not show themselves", () => {
     expect(check([], [pod("billing-1")])).toEqual([]);
-    expect(check(undefined, [pod("billing-1")])).toEqual([]);
     expect(check([candidate("x"), candidate("y")], [pod("billing-1")])).toEqual([
       "ok: 2 candidates take part",
     ]);
@@ -82,6 +81,11 @@ describe("checkCandidates", () => {
       "ok: 2 candidates take part",
     ]);
   });
+
+  it("says that the user may not list them", () =>
+    expect(check(undefined, [pod("billing-1")])).toEqual([
+      'skipped: you may not list leases in namespace "prod", so the other candidates were not checked',
+    ]));
 
   it("hints that there is no standby", () =>
     expect(check([candidate("billing-1")], [])).toEqual([

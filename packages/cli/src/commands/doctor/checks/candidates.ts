@@ -1,26 +1,31 @@
 /** Checks that every replica takes part: pods that run but do not show themselves, and candidates in trouble. Pure. */
 import { ago } from "../../../display/durations.ts";
 import type { Candidate } from "../../../elections/candidates.ts";
-import { finding, hint, ok, type Report } from "../report.ts";
-import { isAlive, type Pod, type Snapshot, selects } from "../snapshot.ts";
-import { candidatesOf, hasFlag, nameOf, type Workload } from "../workload.ts";
+import type { Facts } from "../facts.ts";
+import { candidatesOf, hasFlag } from "../flags.ts";
+import { isIdentityOf, isRunning, livePodsOf, type Pod, podOf } from "../pods.ts";
+import { finding, fixWith, hint, ok, type Report, skipped } from "../report.ts";
+import { nameOf, type Workload } from "../workload.ts";
 
-/** @param candidates undefined if they cannot be listed */
+/** @param candidates undefined if the user may not list them */
 export function checkCandidates(
   candidates: readonly Candidate[] | undefined,
   workloads: readonly Workload[],
-  election: string,
-  { pods }: Snapshot,
-  about: string,
+  facts: Facts,
 ): Report[] {
+  const { about } = facts;
+  if (candidates === undefined) {
+    const what = `you may not list leases in namespace "${facts.advice.namespace}", so the other candidates were not checked`;
+    return [skipped("candidates", what, about)];
+  }
   // Without a single candidate, they are of a kind that does not show itself.
-  if (candidates === undefined || candidates.length === 0) return [];
+  if (candidates.length === 0) return [];
   const present = candidates.filter(({ isPresent }) => isPresent);
   const absent = workloads
-    .filter((workload) => showsItself(workload, election))
-    .flatMap((workload) => absentPods(workload, pods ?? [], present, about));
+    .filter((workload) => showsItself(workload, facts.election ?? ""))
+    .flatMap((workload) => absentPods(workload, present, facts));
   const failing = present.filter(({ standing }) => standing === "failing");
-  const reports = [...absent, ...failing.map((candidate) => troubleOf(candidate, about))];
+  const reports = [...absent, ...failing.map((candidate) => troubleOf(candidate, facts))];
   if (reports.length > 0) return reports;
   if (present.length === 1) {
     const what = `${present[0]?.identity} is the only candidate: when it stops, nobody leads`;
@@ -35,19 +40,11 @@ function showsItself(workload: Workload, election: string): boolean {
 
 function absentPods(
   workload: Workload,
-  pods: readonly Pod[],
   present: readonly Candidate[],
-  about: string,
+  { snapshot, about, advice }: Facts,
 ): Report[] {
-  const own = pods.filter(
-    (pod) =>
-      isAlive(pod) &&
-      pod.status?.phase === "Running" &&
-      pod.metadata.deletionTimestamp === undefined &&
-      selects(pod.metadata.labels, workload.spec.selector?.matchLabels),
-  );
-  const isShown = ({ metadata }: Pod) =>
-    present.some(({ identity }) => identity === metadata.name || identity.startsWith(`${metadata.name}_`));
+  const own = livePodsOf(workload, snapshot.pods).filter(isRunning);
+  const isShown = (pod: Pod) => present.some(({ identity }) => isIdentityOf(pod, identity));
   // None of its pods is known by its name: they have other identities, or do not show themselves on purpose.
   if (!own.some(isShown)) return [];
   return own
@@ -56,13 +53,22 @@ function absentPods(
       finding(
         "candidates",
         `pod ${metadata.name} of ${nameOf(workload)} runs, but does not take part in the election`,
-        `see what it does: kubectl logs ${metadata.name} -n ${metadata.namespace ?? "default"}. If it uses the library, is election.run() called?`,
+        {
+          fix: "see what it does. If it uses the library, is election.run() called?",
+          command: advice.kubectl(`logs ${metadata.name}`),
+        },
         about,
       ),
     );
 }
 
-function troubleOf({ identity, reason, seenMs }: Candidate, about: string): Report {
+function troubleOf({ identity, reason, seenMs }: Candidate, { snapshot, about, advice }: Facts): Report {
   const what = `${identity} cannot lead: ${reason} (seen ${ago(seenMs ?? 0)})`;
-  return finding("candidates", what, `see its log: kubectl logs ${identity}`, about);
+  const pod = podOf(snapshot.pods ?? [], identity);
+  return finding(
+    "candidates",
+    what,
+    fixWith("see its log", pod && advice.kubectl(`logs ${pod.metadata.name}`)),
+    about,
+  );
 }

@@ -6,37 +6,47 @@ import type { Session } from "../../../cluster/session.ts";
 import { whoAmI } from "../../../cluster/who-am-i.ts";
 import { spell } from "../../../display/durations.ts";
 import { collectionPath, objectPath } from "../../../elections/lock-object.ts";
+import type { Advice } from "../advice.ts";
 import type { DoctorFlags } from "../doctor-flags.ts";
 import { finding, ok, type Report, skipped } from "../report.ts";
 
 type Doctor = Session<DoctorFlags>;
 
 /** Whether the server accepts the credentials, and as which user. */
-export async function checkCredentials({ client, server, serverClock }: Doctor): Promise<Report> {
+export async function checkCredentials(
+  { client, server, serverClock }: Doctor,
+  { where }: Advice,
+): Promise<{ readonly report: Report; readonly user?: string }> {
   try {
-    const who = await serverClock.during(() => whoAmI(client));
-    return ok("credentials", `accepted by ${server}${who === undefined ? "" : ` as ${who}`}`);
+    const user = await serverClock.during(() => whoAmI(client));
+    const report = ok("credentials", `accepted by ${server}${user === undefined ? "" : ` as ${user}`}`);
+    return { report, ...(user !== undefined && { user }) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    return finding("credentials", error.message, credentialsFix(error, server));
+    return { report: finding("credentials", error.message, credentialsFix(error.code, server, where)) };
   }
 }
 
-function credentialsFix({ code }: KubeError, server: string): string {
-  switch (code) {
-    case "Unauthorized":
-      return "the token or certificate has expired or belongs to another cluster: get a new one, or choose another --context";
-    case "Tls":
-      return "the server's certificate is not signed by the authority in the kubeconfig: get a new kubeconfig";
-    case "Unreachable":
-    case "Timeout":
-      return `check that ${server} is the right address, that the server is running, and that no firewall or proxy blocks it`;
-    default:
-      return "get a new kubeconfig, or choose another --context";
-  }
+/** Exported for its test. */
+export function credentialsFix(code: KubeError["code"], server: string, where: Advice["where"]): string {
+  if (code === "Unreachable" || code === "Timeout")
+    return `check that ${server} is the right address, that the server is running, and that no firewall or proxy blocks it`;
+  // In a pod there is no kubeconfig to replace.
+  if (where === "pod")
+    return code === "Tls"
+      ? "the server's certificate is not signed by the authority in the pod's service account: delete the pod, so that it gets the present one"
+      : "the token of the pod's service account is not valid: delete the pod, so that it gets a new one, and check that its ServiceAccount exists";
+  if (code === "Unauthorized")
+    return "the token or certificate has expired or belongs to another cluster: get a new one, or choose another --context";
+  if (code === "Tls")
+    return "the server's certificate is not signed by the authority in the kubeconfig: get a new kubeconfig";
+  return "get a new kubeconfig, or choose another --context";
 }
 
-export async function checkNamespace({ client, namespace, serverClock }: Doctor): Promise<Report> {
+export async function checkNamespace(
+  { client, namespace, serverClock }: Doctor,
+  { withoutNamespace }: Advice,
+): Promise<Report> {
   try {
     const path = `/api/v1/namespaces/${namespace}`;
     const { status } = await serverClock.during(() =>
@@ -47,9 +57,16 @@ export async function checkNamespace({ client, namespace, serverClock }: Doctor)
     return finding("namespace", what, "use another namespace");
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    if (error.code === "Forbidden") return skipped("namespace", `no right to read namespace "${namespace}"`);
+    if (error.code === "Forbidden")
+      return skipped(
+        "namespace",
+        `you may not get namespace "${namespace}", so whether it exists is unknown`,
+      );
     if (error.code !== "NotFound") throw error;
-    const fix = `kubectl create namespace ${namespace}, or choose another with -n`;
+    const fix = {
+      fix: "create it, or choose another with -n",
+      command: withoutNamespace(`create namespace ${namespace}`),
+    };
     return finding("namespace", `"${namespace}" does not exist`, fix);
   }
 }
@@ -162,7 +179,8 @@ export async function checkWatch(
   if (hasEvent) return ok("watch", "works: the lock was reported at once");
   if (isUp && trouble === undefined && !expectsEvent)
     return ok("watch", "connects (there is nothing to report yet)");
-  if (trouble?.code === "Forbidden") return skipped("watch", "no right to watch leases: see rights");
+  if (trouble?.code === "Forbidden")
+    return skipped("watch", "you may not watch leases, so whether a watch works is unknown");
   const what = trouble
     ? trouble.message
     : `it connected, but reported nothing within ${spell(watchWithinMs)}`;

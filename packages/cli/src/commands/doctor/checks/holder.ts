@@ -3,9 +3,12 @@
 import { describeState, titleOf } from "../../../display/descriptions.ts";
 import { ago, spell } from "../../../display/durations.ts";
 import type { ElectionState } from "../../../elections/state.ts";
-import { finding, ok, type Report } from "../report.ts";
-import { isAlive, type Pod, podOf, type Snapshot, selects } from "../snapshot.ts";
-import { containersOf, fixedIdentity, namesPodOf, type Workload } from "../workload.ts";
+import type { Advice } from "../advice.ts";
+import { livePodsOf, type Pod, podOf } from "../pods.ts";
+import { type Fix, finding, fixWith, ok, type Report } from "../report.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { isKnown, nameOf, namesPodOf, replicasOf, resourceOf, type Workload } from "../workload.ts";
+import { scaleCommand } from "../workload-commands.ts";
 
 /** A running candidate takes a free lock much faster. */
 const patienceMs = 5_000;
@@ -22,6 +25,7 @@ export function checkHolder(
   snapshot: Snapshot,
   workloads: readonly Workload[],
   isRenewed: boolean,
+  advice: Advice,
 ): Report {
   const about = titleOf(state);
   const holder = state.record.holderIdentity;
@@ -32,7 +36,10 @@ export function checkHolder(
       return finding(
         "identity",
         `a process renews the lock as ${holder}, but no pod has this name: it runs outside of the cluster, or is a pod with a wrong identity`,
-        "find it (kubectl get pods -A, the audit log of the API server) and give it its own identity: POD_NAME with the downward API",
+        {
+          fix: "find it (the pods of all namespaces, the audit log of the API server) and give it its own identity: POD_NAME with the downward API",
+          command: advice.kubectl("get pods -o wide"),
+        },
         about,
       );
     }
@@ -47,68 +54,39 @@ export function checkHolder(
   if (state.orders.paused) return ok("holder", "nobody leads, because the election is paused", about);
   if (state.standing === "unreadable" || sinceMs < patienceMs)
     return ok("holder", describeState(state), about);
-  return finding("stale", describeState(state), whyNobody(snapshot, workloads, state), about);
+  return finding("stale", describeState(state), whyNobody(snapshot, workloads, state, advice), about);
 }
 
-function whyNobody({ pods }: Snapshot, workloads: readonly Workload[], { name }: ElectionState): string {
-  const [workload] = workloads;
+function whyNobody(
+  { pods }: Snapshot,
+  [workload]: readonly Workload[],
+  { name }: ElectionState,
+  advice: Advice,
+): Fix {
   if (workload === undefined) {
     return `start a candidate: tenure elect or tenure run with --lease-lock-name=${name}; or delete the lock if the election is no longer needed`;
   }
-  const which = `${workload.kind} ${workload.metadata.name}`;
-  if (workload.spec.replicas === 0) return `${which} has 0 replicas: scale it up`;
-  const own = (pods ?? []).filter(
-    (pod) => isAlive(pod) && selects(pod.metadata.labels, workload.spec.selector?.matchLabels),
-  );
-  if (own.length === 0) return `${which} has no pods: find out why with kubectl describe`;
+  const which = nameOf(workload);
+  const look = (verb: string) =>
+    isKnown(workload) ? advice.kubectl(`${verb} ${resourceOf(workload)}`) : undefined;
+  if (replicasOf(workload) === 0)
+    return fixWith(`${which} has 0 replicas: scale it up`, scaleCommand(workload, 2, advice));
+  const own = livePodsOf(workload, pods);
+  if (own.length === 0) return fixWith(`${which} has no pods: find out why`, look("describe"));
   const troubles = own.map(troubleOf).filter((trouble) => trouble !== undefined);
   if (troubles.length > 0)
-    return `the pods of ${which} are not running (${[...new Set(troubles)].join(", ")}): see kubectl logs`;
-  return `the pods of ${which} are running but do not take it: look for denied requests in kubectl logs, and check the rights above`;
+    return fixWith(
+      `the pods of ${which} are not running (${[...new Set(troubles)].join(", ")}): see their logs`,
+      look("logs"),
+    );
+  return fixWith(
+    `the pods of ${which} are running but do not take it: look for denied requests in their logs, and check the rights above`,
+    look("logs"),
+  );
 }
 
 function troubleOf({ metadata, status }: Pod): string | undefined {
   if (metadata.deletionTimestamp) return "Terminating";
   const waiting = status?.containerStatuses?.map(({ state }) => state?.waiting?.reason).find(Boolean);
   return waiting ?? (status?.phase === "Running" ? undefined : (status?.phase ?? "Unknown"));
-}
-
-/** Finds live pods with the same identity. Each would take the renewals of the other for its own. */
-export function checkIdentities(snapshot: Snapshot, workloads: readonly Workload[], about: string): Report[] {
-  const pods = (snapshot.pods ?? []).filter(isAlive);
-  const byIdentity = new Map<string, string[]>();
-  const add = (identity: string | undefined, owner: string, times: number) => {
-    if (identity === undefined || times === 0) return;
-    byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), ...Array<string>(times).fill(owner)]);
-  };
-  for (const workload of workloads) {
-    const own = pods.filter((pod) => selects(pod.metadata.labels, workload.spec.selector?.matchLabels));
-    const identity = containersOf(workload).map(fixedIdentity).find(Boolean);
-    if (own.length === 0) {
-      add(identity, `${workload.kind} ${workload.metadata.name}`, workload.spec.replicas ?? 1);
-      continue;
-    }
-    for (const { spec, metadata } of own) {
-      add(
-        [...(spec.initContainers ?? []), ...spec.containers].map(fixedIdentity).find(Boolean),
-        `pod ${metadata.name}`,
-        1,
-      );
-    }
-  }
-  return [...byIdentity]
-    .filter(([, owners]) => owners.length > 1)
-    .map(([identity, owners]) =>
-      finding(
-        "identity",
-        `${owners.length} replicas have the identity "${identity}" (${[...new Set(owners)].join(", ")}): each takes the lease of the others for its own`,
-        [
-          "give each its own identity:",
-          "env:",
-          "  - name: POD_NAME",
-          "    valueFrom: {fieldRef: {fieldPath: metadata.name}}",
-        ].join("\n"),
-        about,
-      ),
-    );
 }

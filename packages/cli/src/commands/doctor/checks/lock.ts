@@ -1,11 +1,12 @@
 /** Checks the lock itself: its record, its orders, and locks of another kind with the same name. Pure. */
-import { orderAnnotations } from "@tenure/election/internal";
+import { leaderAnnotation, orderAnnotations } from "@tenure/election/internal";
 import { describeFlapping, titleOf } from "../../../display/descriptions.ts";
 import { ago, spell } from "../../../display/durations.ts";
 import type { Flapping } from "../../../elections/flapping.ts";
 import { lockKinds, writtenAtMs } from "../../../elections/lock-object.ts";
 import { type ElectionState, leaseSecondsOf } from "../../../elections/state.ts";
-import { finding, hint, ok, type Report } from "../report.ts";
+import type { Advice } from "../advice.ts";
+import { type Fix, finding, hint, ok, type Report } from "../report.ts";
 
 /** After a crash nobody leads for this long. A longer lease duration is probably a wrong unit. */
 const longestLeaseSeconds = 3_600;
@@ -16,14 +17,14 @@ const longestPauseMs = 3_600_000;
 /** A leader that obeys orders has done so by then. */
 const longestOrderMs = 120_000;
 
-export function checkRecord(state: ElectionState): Report[] {
+export function checkRecord(state: ElectionState, advice: Advice): Report[] {
   const about = titleOf(state);
-  const { record, kind, holderClockOffMs } = state;
-  const edit = `kubectl edit ${kind} ${state.name} -n ${state.namespace}`;
+  const { record, holderClockOffMs } = state;
   const reports: Report[] = [];
   if (record.problem !== undefined) {
-    const fix = `correct it, or remove it while nobody leads: ${edit}`;
-    return [finding("record", `the record is not readable: ${record.problem}`, fix, about)];
+    return [
+      finding("record", `the record is not readable: ${record.problem}`, repairOf(state, advice), about),
+    ];
   }
   const seconds = record.leaseDurationSeconds;
   if (record.holderIdentity !== "" && (seconds === undefined || seconds <= 0)) {
@@ -55,7 +56,16 @@ export function checkRecord(state: ElectionState): Report[] {
   return reports;
 }
 
-export function checkTwins(states: readonly ElectionState[]): Report[] {
+/** Candidates write a valid record as soon as there is none. */
+function repairOf({ kind, name }: ElectionState, advice: Advice): Fix {
+  if (advice.where === "store") return "correct it in the store, or delete it while no candidate runs";
+  const fix = "remove the record while no candidate works: the next one writes a new record";
+  return kind === "lease"
+    ? { fix, command: advice.kubectl(`edit lease ${name}`) }
+    : { fix, command: advice.kubectl(`annotate ${kind} ${name} ${leaderAnnotation}-`) };
+}
+
+export function checkTwins(states: readonly ElectionState[], advice: Advice): Report[] {
   const [first, ...others] = states;
   if (first === undefined || others.length === 0) return [];
   const about = titleOf(first);
@@ -72,17 +82,19 @@ export function checkTwins(states: readonly ElectionState[]): Report[] {
     }
     if (other.leader !== undefined)
       return ok("twins", `${name(first)} and ${name(other)} have the same holder`, about);
-    const fix = `when no old replica is left: kubectl annotate ${other.kind} ${other.name} -n ${other.namespace} control-plane.alpha.kubernetes.io/leader-`;
     return hint(
       "twins",
       `${name(other)} has the same name and nobody holds it: is it left from a migration?`,
-      fix,
+      {
+        fix: "remove its record when no old replica is left",
+        command: advice.kubectl(`annotate ${other.kind} ${other.name} ${leaderAnnotation}-`),
+      },
       about,
     );
   });
 }
 
-export function checkOrders(state: ElectionState, serverNowMs: number): Report[] {
+export function checkOrders(state: ElectionState, serverNowMs: number, advice: Advice): Report[] {
   const about = titleOf(state);
   const { orders, record } = state;
   const sinceMs = (annotation: string) => {
@@ -93,7 +105,7 @@ export function checkOrders(state: ElectionState, serverNowMs: number): Report[]
   if (orders.paused) {
     const forMs = sinceMs(orderAnnotations.paused);
     const what = `paused${forMs === undefined ? "" : ` ${ago(forMs)}`}: no candidate takes over`;
-    const fix = `tenure resume ${state.name} -n ${state.namespace}`;
+    const fix = { fix: "resume the election", command: advice.tenure(`resume ${state.name}`) };
     const isForgotten = forMs === undefined || forMs > longestPauseMs;
     reports.push((isForgotten ? finding : hint)("orders", what, fix, about));
     if (state.standing === "led") {
@@ -115,27 +127,42 @@ export function checkOrders(state: ElectionState, serverNowMs: number): Report[]
       finding(
         "orders",
         `${record.holderIdentity} was told to hand over ${ago(pendingMs ?? 0)} and still leads: it is not a tenure candidate, or its work does not stop`,
-        `delete its pod to move leadership; withdraw the order with kubectl annotate ${state.kind} ${state.name} -n ${state.namespace} ${pending}-`,
+        withdrawalOf(
+          state,
+          pending,
+          "stop it in another way to move leadership, and withdraw the order",
+          advice,
+        ),
         about,
       ),
     );
   }
   if (orders.transferTo !== undefined && !orders.transferAccepted) {
     const what = `${orders.transferTo} was asked to take over and has not answered: no candidate has this name, or it cannot lead now`;
-    const fix = `withdraw the order with kubectl annotate ${state.kind} ${state.name} -n ${state.namespace} ${orderAnnotations.transfer}-`;
+    const fix = withdrawalOf(state, orderAnnotations.transfer, "withdraw the order", advice);
     reports.push(hint("orders", what, fix, about));
   }
   return reports.length > 0 ? reports : [ok("orders", "no order is pending", about)];
 }
 
-export function checkFlapping(state: ElectionState, flapping: Flapping | undefined): Report {
+/** A store has no kubectl. There an order ends with the term. */
+function withdrawalOf({ kind, name }: ElectionState, order: string, fix: string, advice: Advice): Fix {
+  if (advice.where === "store") return "stop the leader in another way: the order ends with its term";
+  return { fix, command: advice.kubectl(`annotate ${kind} ${name} ${order}-`) };
+}
+
+export function checkFlapping(state: ElectionState, flapping: Flapping | undefined, advice: Advice): Report {
   const about = titleOf(state);
   if (flapping === undefined) return ok("flapping", "leadership is steady", about);
   return finding(
     "flapping",
     describeFlapping(flapping),
-    "find out why terms end: kubectl describe lease, the leader's log (renew-deadline: the API server was slow, so raise the timings " +
-      "with --preset low-load; work-ended: its work fails), restarts and CPU limits of the pods",
+    {
+      fix:
+        "find out why terms end: the events of the lock, the leader's log (renew-deadline: the API server was slow, so raise the " +
+        "timings with --preset low-load; work-ended: its work fails), restarts and CPU limits of the pods",
+      command: advice.kubectl(`describe ${state.kind} ${state.name}`),
+    },
     about,
   );
 }

@@ -1,135 +1,102 @@
-/** Checks that a candidate has the rights that it needs, with access reviews, which take every authorizer into account. */
-
+/** Checks that candidates have the rights that they need, and reports what the user of the doctor may not read. */
 import { KubeError } from "@tenure/kube";
-import { formatRule, type RbacRule } from "@tenure/kube/internal";
+import type { RbacRule } from "@tenure/kube/internal";
 import type { LockClient } from "../../../elections/find.ts";
-import { finding, ok, type Report, skipped } from "../report.ts";
-
-type ResourceRule = Extract<RbacRule, { resources: string[] }>;
-
-export interface Subject {
-  /** Undefined for the current user. */
-  readonly user?: string;
-  readonly groups?: readonly string[];
-  /** For messages: `ServiceAccount prod/billing`. */
-  readonly description: string;
-}
-
-/** The subject for a user name. A service account gets the groups that Kubernetes gives it. */
-export function subjectOf(user: string): Subject {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-  if (namespace === undefined) return { user, groups: ["system:authenticated"], description: user };
-  return {
-    user,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-    description: `ServiceAccount ${namespace}/${name}`,
-  };
-}
+import { type LockKind, lockKinds } from "../../../elections/lock-object.ts";
+import { missingRights, type Subject } from "../access-review.ts";
+import type { Advice } from "../advice.ts";
+import { type Fix, finding, ok, type Report, skipped } from "../report.ts";
+import { describeRules, grantManifests, type ResourceRule, rulesYaml } from "../rules.ts";
+import type { Denial } from "../snapshot.ts";
 
 export async function checkRights(
   client: LockClient,
   subject: Subject,
-  namespace: string,
   rules: readonly RbacRule[],
+  advice: Advice,
   about?: string,
 ): Promise<Report> {
-  const wanted = rules.filter((rule): rule is ResourceRule => "resources" in rule).flatMap(single);
-  let missing: ResourceRule[];
+  const { namespace } = advice;
   try {
-    const answers = await Promise.all(wanted.map((rule) => isAllowed(client, subject, namespace, rule)));
-    missing = wanted.filter((_, index) => !answers[index]);
+    const missing = await missingRights(client, subject, namespace, rules);
+    if (missing.length === 0)
+      return ok("rights", `${subject.description} has the rights that a candidate needs`, about);
+    const what = `${subject.description} may not ${describeRules(missing)} in namespace "${namespace}"`;
+    return finding("rights", what, grantTo(subject, missing, advice), about);
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== "Forbidden") throw error;
     return skipped(
       "rights",
-      `no right to check the rights of ${subject.description} (create subjectaccessreviews)`,
+      `you may not ask for the rights of ${subject.description}`,
       about,
+      "the right to create subjectaccessreviews in a ClusterRole allows it",
     );
   }
-  if (missing.length === 0)
-    return ok("rights", `${subject.description} has the rights that a candidate needs`, about);
-  const merged = merge(missing);
-  const what = merged
-    .map(
-      ({ verbs, resources, resourceNames }) =>
-        `${verbs.join(", ")} ${resources[0]}${resourceNames ? ` "${resourceNames[0]}"` : ""}`,
-    )
-    .join("; ");
-  return finding(
-    "rights",
-    `${subject.description} may not ${what} in namespace "${namespace}"`,
-    [
-      `add this to a Role in namespace ${namespace} that is bound to ${subject.user ?? "this user"}:`,
-      "rules:",
-      ...merged.map((rule) => `  - ${formatRule(rule)}`),
-    ].join("\n"),
-    about,
+}
+
+/** Reports that the user may not read the lock. It may exist or not: nothing can be said about it. */
+export function lockDenied(
+  kind: LockKind,
+  name: string | undefined,
+  self: Subject,
+  advice: Advice,
+  about?: string,
+): Report {
+  const { apiGroup, plural } = lockKinds[kind];
+  const base = { apiGroups: [apiGroup], resources: [plural] };
+  const [denied, helpful] =
+    name === undefined
+      ? [
+          { ...base, verbs: ["list"] },
+          { ...base, verbs: ["get", "list", "watch"] },
+        ]
+      : [
+          { ...base, resourceNames: [name], verbs: ["get"] },
+          { ...base, resourceNames: [name], verbs: ["get", "watch"] },
+        ];
+  const unknown = name === undefined ? "which elections exist" : "whether the election exists and who leads";
+  const what = `you may not ${describeRules([denied])} in namespace "${advice.namespace}", so ${unknown} is unknown`;
+  return finding("access", what, grantTo(self, [helpful], advice), about);
+}
+
+/** What depends on a kind that the user may not list. */
+const uses: Readonly<Record<string, string>> = {
+  pods: "pods, identities and labels were not checked",
+  deployments: "Deployments were not checked",
+  statefulsets: "StatefulSets were not checked",
+  daemonsets: "DaemonSets were not checked",
+  poddisruptionbudgets: "budgets were not checked",
+  services: "Services were not checked",
+  serviceaccounts: "ServiceAccounts were not checked",
+  endpointslices: "EndpointSlices were not checked",
+  configmaps: "ConfigMaps that name the leader were not checked",
+};
+
+export function surroundingsDenied(
+  { apiGroup, plural }: Denial,
+  self: Subject,
+  { namespace }: Advice,
+): Report {
+  const rule = { apiGroups: [apiGroup], resources: [plural], verbs: ["list"] };
+  return skipped(
+    "surroundings",
+    `you may not list ${plural} in namespace "${namespace}", so ${uses[plural] ?? "they were not checked"}`,
+    undefined,
+    `${toRole(self, namespace)}:\n${rulesYaml([rule])}`,
   );
 }
 
-/** Which of these rules the current user lacks. Rejects if the server does not review access. */
-export async function missingRights(
-  client: LockClient,
-  namespace: string,
-  rules: readonly ResourceRule[],
-): Promise<readonly ResourceRule[]> {
-  const wanted = rules.flatMap(single);
-  const answers = await Promise.all(
-    wanted.map((rule) => isAllowed(client, { description: "this user" }, namespace, rule)),
-  );
-  return merge(wanted.filter((_, index) => !answers[index]));
+function toRole({ user, description }: Subject, namespace: string): string {
+  return `add this to a Role in namespace ${namespace} that is bound to ${user ?? description}`;
 }
 
-/** One rule for each verb, resource and name, because an access review covers only one. */
-function single({ apiGroups, resources, resourceNames, verbs }: ResourceRule): ResourceRule[] {
-  return resources.flatMap((resource) =>
-    verbs.flatMap((verb) =>
-      (resourceNames ?? [undefined]).map((name) => ({
-        apiGroups,
-        resources: [resource],
-        ...(name !== undefined && { resourceNames: [name] }),
-        verbs: [verb],
-      })),
-    ),
-  );
-}
-
-/** Merges rules that differ only in their verbs. */
-function merge(rules: readonly ResourceRule[]): ResourceRule[] {
-  const byRest = new Map<string, ResourceRule>();
-  for (const rule of rules) {
-    const { verbs, ...rest } = rule;
-    const key = JSON.stringify(rest);
-    const before = byRest.get(key);
-    byRest.set(key, before ? { ...rule, verbs: [...before.verbs, ...verbs] } : rule);
-  }
-  return [...byRest.values()];
-}
-
-async function isAllowed(
-  client: LockClient,
-  { user, groups }: Subject,
-  namespace: string,
-  { apiGroups, resources, resourceNames, verbs }: ResourceRule,
-): Promise<boolean> {
-  const kind = user === undefined ? "SelfSubjectAccessReview" : "SubjectAccessReview";
-  const [resource, subresource] = (resources[0] ?? "").split("/", 2);
-  const resourceAttributes = {
-    namespace,
-    verb: verbs[0],
-    group: apiGroups[0],
-    resource,
-    ...(subresource !== undefined && { subresource }),
-    ...(resourceNames && { name: resourceNames[0] }),
-  };
-  const { status } = await client.request<{ status?: { allowed?: boolean } }>({
-    method: "POST",
-    path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind,
-      spec: { resourceAttributes, ...(user !== undefined && { user, groups }) },
-    },
-  });
-  return status?.allowed === true;
+function grantTo(subject: Subject, rules: readonly ResourceRule[], advice: Advice): Fix {
+  const { namespace } = advice;
+  const fix = `${toRole(subject, namespace)}:\n${rulesYaml(rules)}`;
+  if (subject.user === undefined) return fix;
+  const manifests = grantManifests(subject.user, namespace, rules);
+  // Nobody can grant rights to themselves, so a command with the credentials of this user would fail.
+  return subject.isSelf
+    ? `ask an administrator of namespace ${namespace} to apply this:\n${manifests.join("\n---\n")}`
+    : { fix, command: advice.apply(...manifests) };
 }

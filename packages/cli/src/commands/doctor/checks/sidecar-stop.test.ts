@@ -14,7 +14,7 @@ const check = (app: Partial<Container>, pod: Partial<PodSpec> = {}) =>
         },
       },
     },
-    "prod/web",
+    { about: "prod/web" },
   );
 
 it("warns that an application may keep the lease for the whole grace period", () => {

@@ -3,6 +3,7 @@ import { first } from "@tenure/base";
 import type { OperableLock } from "@tenure/election/internal";
 import type { Session } from "../../../cluster/session.ts";
 import { readLocks } from "../../../elections/find.ts";
+import type { Advice } from "../advice.ts";
 import type { DoctorFlags } from "../doctor-flags.ts";
 import { finding, hint, ok, type Report } from "../report.ts";
 import { checkOrders, checkRecord } from "./lock.ts";
@@ -15,6 +16,7 @@ export async function examineStore(
   name: string | undefined,
   session: Session<DoctorFlags>,
   open: (name: string) => Promise<OperableLock>,
+  advice: Advice,
   add: (report: Report) => void,
 ): Promise<void> {
   const lock = await open(name ?? "tenure-doctor");
@@ -40,7 +42,10 @@ export async function examineStore(
   }
   const [states] = await readLocks(session, session.namespace, name, ["lease"]);
   for (const state of states) {
-    const reports = [...checkRecord(state), ...checkOrders(state, session.serverClock.nowMs())];
+    const reports = [
+      ...checkRecord(state, advice),
+      ...checkOrders(state, session.serverClock.nowMs(), advice),
+    ];
     for (const report of reports) add(report);
   }
 }

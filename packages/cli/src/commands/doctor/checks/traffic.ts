@@ -2,8 +2,10 @@
 import { defaultConfigMapKey, electionLabel, electionLabelValue, roleLabel } from "@tenure/traffic/internal";
 import { titleOf } from "../../../display/descriptions.ts";
 import type { ElectionState } from "../../../elections/state.ts";
+import type { Advice } from "../advice.ts";
+import { type Pod, podOf } from "../pods.ts";
 import { finding, ok, type Report } from "../report.ts";
-import { type Pod, podOf, type Slice, type Snapshot } from "../snapshot.ts";
+import type { Slice, Snapshot } from "../snapshot.ts";
 
 /** Traffic follows the lock with a short delay, so a younger term is not checked. */
 const settledAfterMs = 10_000;
@@ -12,6 +14,7 @@ const settledAfterMs = 10_000;
 export function checkTraffic(
   state: ElectionState,
   snapshot: Snapshot,
+  advice: Advice,
   keys: ReadonlyMap<string, string> = new Map(),
 ): Report[] {
   const mine = electionLabelValue(state.name);
@@ -21,10 +24,10 @@ export function checkTraffic(
   const leaders = pods.filter((pod) => isMine(pod) && pod.metadata.labels?.[roleLabel] === "leader");
   const isMoving = state.standing === "led" && (state.heldForMs ?? settledAfterMs) < settledAfterMs;
   return [
-    ...checkLabels(state, leaders, pods.some(isMine), isMoving),
+    ...checkLabels(state, leaders, pods.some(isMine), isMoving, advice),
     ...(isMoving
       ? []
-      : (snapshot.slices ?? []).filter(isMine).map((slice) => checkSlice(state, slice, pods))),
+      : (snapshot.slices ?? []).filter(isMine).map((slice) => checkSlice(state, slice, pods, advice))),
     ...(isMoving
       ? []
       : (snapshot.configMaps ?? [])
@@ -42,15 +45,19 @@ function checkLabels(
   leaders: readonly Pod[],
   isUsed: boolean,
   isMoving: boolean,
+  advice: Advice,
 ): Report[] {
   const about = titleOf(state);
   const names = leaders.map(({ metadata }) => metadata.name);
-  const unlabel = (pod: string) =>
-    `kubectl label pod ${pod} -n ${state.namespace} ${roleLabel}=standby --overwrite`;
+  const unlabel = (...pods: readonly Pod[]) =>
+    advice.kubectl(
+      `label pod ${pods.map(({ metadata }) => metadata.name).join(" ")} ${roleLabel}=standby --overwrite`,
+    );
   if (names.length > 1) {
     const what = `${names.length} pods have the label ${roleLabel}=leader (${names.join(", ")}), but ${holderOf(state)} leads: traffic goes to all of them`;
     const wrong = leaders.filter((pod) => podOf([pod], state.leader ?? "") === undefined);
-    return [finding("traffic", what, wrong.map(({ metadata }) => unlabel(metadata.name)).join("\n"), about)];
+    const fix = { fix: "remove the label from the others", command: unlabel(...wrong) };
+    return [finding("traffic", what, fix, about)];
   }
   const [only] = leaders;
   if (only === undefined || isMoving)
@@ -62,13 +69,21 @@ function checkLabels(
     finding(
       "traffic",
       what,
-      `${unlabel(only.metadata.name)}; if it comes back, the leader has no right to patch pods: see rights`,
+      {
+        fix: "remove the label. If it comes back, the leader has no right to patch pods: see rights",
+        command: unlabel(only),
+      },
       about,
     ),
   ];
 }
 
-function checkSlice(state: ElectionState, { metadata, endpoints = [] }: Slice, pods: readonly Pod[]): Report {
+function checkSlice(
+  state: ElectionState,
+  { metadata, endpoints = [] }: Slice,
+  pods: readonly Pod[],
+  advice: Advice,
+): Report {
   const about = titleOf(state);
   const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false);
   const nameFor = ({ targetRef, addresses }: (typeof ready)[number]) =>
@@ -83,7 +98,10 @@ function checkSlice(state: ElectionState, { metadata, endpoints = [] }: Slice, p
   return finding(
     "traffic",
     `EndpointSlice ${metadata.name} sends traffic to ${names.join(", ")}, but ${holderOf(state)} leads`,
-    `the leader repairs it at its next renewal. If it stays wrong, the leader has no right to update endpointslices (see rights) or runs without --service. To stop the traffic now: kubectl delete endpointslice ${metadata.name} -n ${state.namespace}`,
+    {
+      fix: "the leader repairs it at its next renewal. If it stays wrong, the leader has no right to update endpointslices (see rights) or runs without --service. To stop the traffic now, delete it",
+      command: advice.kubectl(`delete endpointslice ${metadata.name}`),
+    },
     about,
   );
 }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import type { Pod, Snapshot } from "../snapshot.ts";
+import { factsWith } from "../../../testing/doctor-facts.ts";
+import type { Pod } from "../pods.ts";
 import type { Workload } from "../workload.ts";
 import { checkUnelected } from "./unelected.ts";
 
@@ -17,8 +18,7 @@ const pod = (name: string, container: typeof elected | typeof plain, more: Parti
   spec: { containers: [container] },
   ...more,
 });
-const check = (...pods: Pod[]) =>
-  checkUnelected(workload, "billing", { pods } as unknown as Snapshot, "prod/billing");
+const check = (...pods: Pod[]) => checkUnelected(workload, factsWith({ pods }));
 
 it("finds pods of the workload that know no election", () => {
   const [report, ...more] = check(pod("new", elected), pod("old-1", plain), pod("old-2", plain));
@@ -27,7 +27,7 @@ it("finds pods of the workload that know no election", () => {
   expect(report?.what).toBe(
     "2 pods of Deployment billing run without the election, beside the leader: old-1, old-2",
   );
-  expect(report?.fix).toContain("kubectl scale deployment/billing -n prod --replicas=0");
+  expect(report?.command).toBe("kubectl scale deployment/billing --replicas=0 -n prod");
 });
 
 it("finds nothing if all take part, if the pod has ended, or if it belongs to another workload", () => {
@@ -36,8 +36,12 @@ it("finds nothing if all take part, if the pod has ended, or if it belongs to an
   expect(check(pod("other", plain, { metadata: { name: "other", labels: { app: "web" } } }))).toEqual([]);
 });
 
+it("finds nothing if a sidecar takes part for the application", () => {
+  const beside = pod("new", elected);
+  expect(check({ ...beside, spec: { containers: [plain], initContainers: [elected] } })).toEqual([]);
+});
+
 it("does not judge a workload whose flags do not name the election, because it may use the library", () => {
   const library = { ...workload, spec: { ...workload.spec, template: { spec: { containers: [plain] } } } };
-  const snapshot = { pods: [pod("old", plain)] } as unknown as Snapshot;
-  expect(checkUnelected(library, "billing", snapshot, "prod/billing")).toEqual([]);
+  expect(checkUnelected(library, factsWith({ pods: [pod("old", plain)] }))).toEqual([]);
 });

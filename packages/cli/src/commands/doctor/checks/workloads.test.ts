@@ -1,40 +1,48 @@
 import { expect, it } from "vitest";
-import type { Snapshot } from "../snapshot.ts";
-import type { Workload } from "../workload.ts";
-import { checkWorkload } from "./workloads.ts";
+import { deploymentOf, factsWith, findingsIn } from "../../../testing/doctor-facts.ts";
+import type { Pod } from "../pods.ts";
+import { checkStranger, checkWorkload } from "./workloads.ts";
 
-function rolloutReport(spec: Partial<Workload["spec"]>, probe: readonly string[] = ["cat", "/tmp/ready"]) {
-  const workload: Workload = {
-    kind: "Deployment",
-    metadata: { name: "web", namespace: "prod" },
-    spec: {
-      replicas: 3,
-      template: { spec: { containers: [{ name: "app", readinessProbe: { exec: { command: probe } } }] } },
-      ...spec,
-    },
-  };
-  const reports = checkWorkload(workload, "web", { pods: [] } as unknown as Snapshot, "prod/web");
-  return reports.find(({ check }) => check === "rollout");
-}
-const all = { strategy: { rollingUpdate: { maxUnavailable: "100%", maxSurge: 0 } } };
-
-it.each([[all], [{ strategy: { type: "Recreate" } }]])(
-  "warns that kubectl rollout status never succeeds if only the leader is Ready: %j",
-  (spec) => {
-    const report = rolloutReport(spec);
-    expect(report?.verdict).toBe("hint");
-    expect(report?.what).toContain("kubectl rollout status never succeeds: it waits for 3 Ready replicas");
-    expect(report?.fix).toBe(
-      "wait for the leader instead: kubectl wait deployment/web -n prod --for=jsonpath='{.status.readyReplicas}'=1",
-    );
+const pod = (name: string, isReady: boolean): Pod => ({
+  metadata: { name, labels: { app: "billing" } },
+  spec: { containers: [] },
+  status: {
+    phase: "Running",
+    conditions: [
+      { type: "Ready", status: isReady ? "True" : "False", lastTransitionTime: "2026-01-01T00:30:00Z" },
+    ],
   },
-);
+});
+const probing = deploymentOf([{ readinessProbe: { exec: { command: ["cat", "/tmp/ready"] } } }]);
+const check = (pods: Pod[] | undefined, workload = probing) =>
+  findingsIn(checkStranger(workload, factsWith({ pods }, { election: undefined, about: undefined })));
 
-it("finds a rollout that hangs", () => {
-  expect(rolloutReport({})?.verdict).toBe("finding");
+it("finds the deadlock of a workload whose election is not known", () => {
+  expect(check([pod("a", true), pod("b", false), pod("c", false)])).toEqual([
+    expect.stringContaining("a rollout of Deployment billing would hang"),
+  ]);
 });
 
-it("is satisfied if standbys are Ready, or if there is one replica", () => {
-  expect(rolloutReport(all, ["true"])?.verdict).toBe("ok");
-  expect(rolloutReport({ ...all, replicas: 1 })?.verdict).toBe("ok");
+it.each([
+  ["all pods are Ready", [pod("a", true), pod("b", true)]],
+  ["two are, and one starts", [pod("a", true), pod("b", true), pod("c", false)]],
+  ["the pods are not known", undefined],
+  ["there are none", []],
+])("says nothing about an ordinary workload with a file for its readiness if %s", (_why, pods) => {
+  expect(check(pods)).toEqual([]);
+});
+
+it("finds nothing to say about an ordinary workload", () => {
+  expect(check([pod("a", true)], deploymentOf([{ command: ["node", "server.js"] }]))).toEqual([]);
+});
+
+it("finds a grace period that is too short, with the command that changes it", () => {
+  const workload = deploymentOf([{ args: ["run", "--lease-lock-name=billing", "--id=$(POD_NAME)"] }], {
+    pod: { terminationGracePeriodSeconds: 20 },
+  });
+  const [report] = checkWorkload(workload, factsWith()).filter(({ verdict }) => verdict === "finding");
+  expect(report).toMatchObject({ check: "grace" });
+  expect(report?.command).toBe(
+    `kubectl patch deployment/billing --type=merge -p '{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":30}}}}' -n prod`,
+  );
 });

@@ -1,82 +1,46 @@
-/** Checks the manifest of a workload: rollouts, grace periods, identities, replicas. Pure. */
+/** Checks the manifest of a workload, and its pods. Pure. */
 import { describeProblem, formatDuration, parseDuration } from "@tenure/base";
 import { checkNesting, supervisorDefaults } from "@tenure/supervisor";
-import { rolloutDeadlock } from "../../manifests/rollout.ts";
-import { finding, hint, ok, type Report } from "../report.ts";
-import { type Snapshot, selects } from "../snapshot.ts";
-import {
-  candidatesOf,
-  flagOf,
-  hasIdentity,
-  isRunByTenure,
-  leaderOnlyReadiness,
-  nameOf,
-  type Workload,
-} from "../workload.ts";
+import type { Facts } from "../facts.ts";
+import { candidatesOf, flagOf, hasIdentity, isRunByTenure } from "../flags.ts";
+import { hasWaitingPods } from "../probes.ts";
+import { finding, fixWith, ok, type Report } from "../report.ts";
+import { nameOf, type Workload } from "../workload.ts";
+import { patchCommand } from "../workload-commands.ts";
+import { checkAccount } from "./account.ts";
+import { checkReplicas } from "./budget.ts";
+import { checkLiveness, checkRollout } from "./rollout.ts";
+import { checkSameElection, checkSwitch } from "./same-election.ts";
+import { checkServices } from "./services.ts";
 import { checkSidecarStop } from "./sidecar-stop.ts";
 import { checkUnelected } from "./unelected.ts";
 
-/** The defaults of Kubernetes. */
-const defaults = {
-  replicas: 1,
-  graceSeconds: supervisorDefaults.podGraceMs / 1_000,
-  maxUnavailable: "25%",
-  maxSurge: "25%",
-};
+const defaultGraceSeconds = supervisorDefaults.podGraceMs / 1_000;
 const defaultStopTimeout = formatDuration(supervisorDefaults.stopTimeoutMs);
 
-export function checkWorkload(
-  workload: Workload,
-  election: string,
-  snapshot: Snapshot,
-  about: string,
-): Report[] {
+export function checkWorkload(workload: Workload, facts: Facts): Report[] {
   return [
-    checkRollout(workload, about),
-    ...checkUnelected(workload, election, snapshot, about),
-    ...checkGrace(workload, election, about),
-    ...checkSidecarStop(workload, about),
-    ...checkNames(workload, election, about),
-    ...checkReplicas(workload, snapshot, about),
+    checkRollout(workload, facts),
+    ...checkLiveness(workload, facts),
+    ...checkUnelected(workload, facts),
+    ...checkSameElection(workload, facts),
+    ...checkAccount(workload, facts),
+    ...checkGrace(workload, facts),
+    ...checkSidecarStop(workload, facts),
+    ...checkNames(workload, facts),
+    ...checkReplicas(workload, facts),
+    ...checkServices(workload, facts),
   ];
 }
 
-function checkRollout(workload: Workload, about: string): Report {
-  const { replicas = defaults.replicas, strategy } = workload.spec;
-  const readiness = leaderOnlyReadiness(workload);
-  const name = nameOf(workload);
-  const isOk = () => ok("rollout", `a rollout of ${name} can finish`, about);
-  if (readiness === undefined || workload.kind !== "Deployment") return isOk();
-  const { maxUnavailable, maxSurge } = { ...defaults, ...strategy?.rollingUpdate };
-  const deadlock =
-    strategy?.type === "Recreate" ? undefined : rolloutDeadlock(replicas, { maxUnavailable, maxSurge });
-  if (deadlock === undefined)
-    return replicas > 1 ? endlessWait(workload, replicas, readiness, about) : isOk();
-  return finding(
-    "rollout",
-    `a rollout of ${name} would hang: ${readiness}, ${deadlock}`,
-    [
-      "let standbys be Ready and route by label: readinessProbe on /readyz, tenure run --label, tenure.dev/role: leader in the",
-      "Service's selector. Or accept a downtime at every rollout:",
-      "strategy: {type: Recreate}",
-    ].join("\n"),
-    about,
-  );
-}
-
-function endlessWait(
-  { kind, metadata }: Workload,
-  replicas: number,
-  readiness: string,
-  about: string,
-): Report {
-  const wait = `kubectl wait ${kind?.toLowerCase()}/${metadata.name} -n ${metadata.namespace ?? "default"} --for=jsonpath='{.status.readyReplicas}'=1`;
-  return hint(
-    "rollout",
-    `a rollout of ${kind} ${metadata.name} can finish, but kubectl rollout status never succeeds: it waits for ${replicas} Ready replicas, and ${readiness}, so only the leader is Ready`,
-    `wait for the leader instead: ${wait}`,
-    about,
-  );
+/**
+ * What can be said about a workload of which no election is known: only what is wrong. It may be an ordinary one, so its probe
+ * counts only if some of its pods are not Ready.
+ */
+export function checkStranger(workload: Workload, facts: Facts): Report[] {
+  const isWaiting = hasWaitingPods(workload, facts.snapshot.pods, facts.nowMs);
+  const reports = [...checkSwitch(workload, facts), ...(isWaiting ? [checkRollout(workload, facts)] : [])];
+  return reports.filter(({ verdict }) => verdict === "finding");
 }
 
 const nestingNames: Readonly<Record<string, string>> = {
@@ -84,9 +48,9 @@ const nestingNames: Readonly<Record<string, string>> = {
   stopTimeoutMs: "--stop-timeout",
 };
 
-function checkGrace(workload: Workload, election: string, about: string): Report[] {
+function checkGrace(workload: Workload, { election = "", about, advice }: Facts): Report[] {
   const podGraceMs =
-    (workload.spec.template.spec.terminationGracePeriodSeconds ?? defaults.graceSeconds) * 1_000;
+    (workload.spec.template.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1_000;
   return candidatesOf(workload, election).flatMap((container) => {
     const given =
       flagOf(container, "stop-timeout") ?? (isRunByTenure(container) ? defaultStopTimeout : undefined);
@@ -103,14 +67,17 @@ function checkGrace(workload: Workload, election: string, about: string): Report
       finding(
         "grace",
         `${nameOf(workload)}, container ${container.name}: ${describeProblem(problem, (field) => nestingNames[field] ?? field)}. The kubelet would kill it before it releases its lease`,
-        `set terminationGracePeriodSeconds: ${enough}, or a shorter --stop-timeout`,
+        fixWith(
+          `set terminationGracePeriodSeconds: ${enough}, or a shorter --stop-timeout`,
+          patchCommand(workload, { template: { spec: { terminationGracePeriodSeconds: enough } } }, advice),
+        ),
         about,
       ),
     ];
   });
 }
 
-function checkNames(workload: Workload, election: string, about: string): Report[] {
+function checkNames(workload: Workload, { election = "", about }: Facts): Report[] {
   return candidatesOf(workload, election)
     .filter((container) => isRunByTenure(container) && !hasIdentity(container))
     .map(({ name }) =>
@@ -121,28 +88,4 @@ function checkNames(workload: Workload, election: string, about: string): Report
         about,
       ),
     );
-}
-
-function checkReplicas(workload: Workload, { budgets }: Snapshot, about: string): Report[] {
-  const { replicas = defaults.replicas, template } = workload.spec;
-  const name = nameOf(workload);
-  if (replicas === 0)
-    return [hint("replicas", `${name} has 0 replicas, so nobody can lead`, "scale it up", about)];
-  if (replicas === 1) {
-    const what = `${name} has 1 replica: when it stops, nobody leads until it is restarted`;
-    return [hint("replicas", what, "replicas: 2 or more", about)];
-  }
-  const isCovered = budgets?.some(({ spec }) =>
-    selects(template.metadata?.labels, spec?.selector?.matchLabels),
-  );
-  if (budgets === undefined || isCovered) return [ok("replicas", `${name} has ${replicas} replicas`, about)];
-  const what = `${name} has no PodDisruptionBudget: draining nodes may stop all its replicas at once`;
-  const labels = JSON.stringify(template.metadata?.labels ?? {});
-  const fix = [
-    "apiVersion: policy/v1",
-    "kind: PodDisruptionBudget",
-    `metadata: {name: ${workload.metadata.name}, namespace: ${workload.metadata.namespace ?? "default"}}`,
-    `spec: {maxUnavailable: 1, selector: {matchLabels: ${labels}}}`,
-  ].join("\n");
-  return [hint("replicas", what, fix, about)];
 }
