@@ -16,7 +16,7 @@ it("splits rules into single rights, and merges them again", () => {
 it("writes a Role and its binding for a service account", () => {
   const [role, binding] = grantManifests("system:serviceaccount:prod:billing", "prod", rules);
   expect(role).toMatch(
-    /^apiVersion: .*\nkind: Role\nmetadata: \{name: election-[0-9a-f]{8}, namespace: prod\}\nrules:\n {2}- \{.*verbs: \["create"\]\}\n/,
+    /^apiVersion: .*\nkind: Role\nmetadata: \{name: election-[0-9a-f]{16}, namespace: prod\}\nrules:\n {2}- \{.*verbs: \["create"\]\}\n/,
   );
   expect(binding).toContain("subjects: [{kind: ServiceAccount, name: billing, namespace: prod}]");
 });

@@ -1,4 +1,5 @@
 /** Rules of RBAC: their differences, and the manifests that grant them. Pure. */
+import { hashOfKey } from "@tenure/core";
 import { formatRule, type RbacRule } from "@tenure/kube/internal";
 
 export type ResourceRule = Extract<RbacRule, { resources: string[] }>;
@@ -59,7 +60,9 @@ export function grantManifests(
     account === undefined
       ? `{kind: User, apiGroup: rbac.authorization.k8s.io, name: ${JSON.stringify(user)}}`
       : `{kind: ServiceAccount, name: ${account}, namespace: ${accountNamespace}}`;
-  const name = `election-${digest(JSON.stringify([user, rules]))}`;
+  const name = `election-${hashOfKey(JSON.stringify([user, rules]))
+    .toString(16)
+    .padStart(16, "0")}`;
   const object = (kind: string) => [
     "apiVersion: rbac.authorization.k8s.io/v1",
     `kind: ${kind}`,
@@ -73,11 +76,4 @@ export function grantManifests(
       `subjects: [${subject}]`,
     ].join("\n"),
   ];
-}
-
-/** FNV-1a: short, and the same in every version. */
-function digest(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, "0");
 }
