@@ -7,6 +7,7 @@ export { asError, isAbortOf, messageOf, sentence } from "./errors.ts";
 export { onAbort } from "./on-abort.ts";
 export {
   backgroundClock,
+  nextTurn,
   processSignals,
   systemClock,
   systemRandom,

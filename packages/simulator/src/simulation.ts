@@ -1,4 +1,5 @@
 /** Runs one plan: starts the machines, injects the faults, ends them all, and collects the violations. */
+import { nextTurn } from "@tenure/base";
 import { type Config, resolveTimings, type Timings } from "@tenure/core";
 import { candidateLabel, candidateLeasePrefix } from "@tenure/election/internal";
 import { Checker } from "./checker.ts";
@@ -16,7 +17,6 @@ import { Link } from "./link.ts";
 import { Machine } from "./machine.ts";
 import { serverMs } from "./machine-clock.ts";
 import type { Plan, ProcessPlan } from "./plan.ts";
-import { nextTurn } from "./platform.ts";
 import type { CandidateProcess } from "./process.ts";
 import { Random } from "./random.ts";
 import { Rollout, type Stage } from "./rollout.ts";

@@ -6,11 +6,6 @@ export function environment(name: string): string | undefined {
   return process.env[name] || undefined;
 }
 
-/** Resolves in the next turn of the event loop. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 /** What a worker needs from its process. */
 export interface WorkerProcess extends SignalSource {
   writeLine(fd: number, line: string): void;

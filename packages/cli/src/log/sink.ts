@@ -38,7 +38,8 @@ export function openSink(
   const push = (bytes: Uint8Array) => {
     queue.push(bytes);
     buffered += bytes.length;
-    writing ??= drain();
+    // Later: a line about a change of the leader must not delay the request or the message that the change calls for.
+    writing ??= platform.nextTurn().then(drain);
   };
 
   async function drain(): Promise<void> {

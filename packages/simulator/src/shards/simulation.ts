@@ -4,8 +4,8 @@
  *
  * A wide history runs everything that ships, over simulated HTTP. The others run only the two state machines, which is faster.
  */
+import { nextTurn } from "@tenure/base";
 import { credentialKinds } from "../http/pod.ts";
-import { nextTurn } from "../platform.ts";
 import { Random } from "../random.ts";
 import { Scheduler } from "../scheduler.ts";
 import { SetChecker, type SetViolation } from "./checker.ts";

@@ -6,9 +6,8 @@
  * has a call with which a consumer unsubscribes, `onDrain` makes that call, and the server ends the stream with status OK. A
  * bidirectional stream with acknowledgements needs no such call: this side ends its own half, and the server ends the other.
  */
-import { messageOf } from "@tenure/base";
+import { messageOf, nextTurn } from "@tenure/base";
 import type { ShutdownReport } from "../events.ts";
-import { nextTurn } from "../platform.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { StreamReader } from "./stream-reader.ts";
