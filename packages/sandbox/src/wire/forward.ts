@@ -62,7 +62,10 @@ export function forwardUpgrade(
     if (agent.connecting) rejectUpgrade(socket, unreachable(target, error));
     else socket.destroy();
   });
-  agent.once("close", () => socket.destroy());
+  agent.once("close", () => {
+    // If the agent ended the connection, its last bytes may still be on their way to a slow client.
+    if (!socket.writableEnded) socket.destroy();
+  });
   socket.once("error", () => agent.destroy());
   socket.once("close", () => agent.destroy());
 }

@@ -77,14 +77,17 @@ class WebSocketTransport implements CommandTransport {
   }
 }
 
-/** The client opens a stream for each channel. What is sent before waits for its stream. */
+/**
+ * The client opens a stream for each channel. Output waits until all of them are open: kubectl reads none before that, and much
+ * output would keep it from reading that the next stream is open.
+ */
 class SpdyTransport implements CommandTransport {
   readonly isFirstVersion = false;
   readonly #socket: Duplex;
   readonly #expected: readonly string[];
   readonly #streams = new Map<string, SpdyStream>();
-  readonly #waiting = new Map<string, Buffer[]>();
-  #isClosing = false;
+  /** What to do when all streams are open. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(socket: Duplex, expected: readonly string[]) {
     this.#socket = socket;
@@ -109,21 +112,23 @@ class SpdyTransport implements CommandTransport {
   }
 
   send(channel: OutputChannel, data: Buffer, onDrain?: () => void): boolean {
-    const stream = this.#streams.get(channel);
-    if (!stream) {
-      this.#waiting.set(channel, [...(this.#waiting.get(channel) ?? []), data]);
-      return true;
+    if (!this.#isOpen) {
+      this.#waiting.push(() => this.send(channel, data));
+      if (onDrain) this.#waiting.push(onDrain);
+      return false;
     }
-    stream.write(data);
+    this.#streams.get(channel)?.write(data);
     const isFlowing = !this.#socket.writableNeedDrain;
     if (!isFlowing && onDrain) this.#socket.once("drain", onDrain);
     return isFlowing;
   }
 
   close(): void {
-    this.#isClosing = true;
     // The program may end before the client has opened all streams.
-    if (!this.#expected.every((name) => this.#streams.has(name))) return;
+    if (!this.#isOpen) {
+      this.#waiting.push(() => this.close());
+      return;
+    }
     for (const stream of this.#streams.values()) stream.end();
     this.#socket.end();
   }
@@ -135,8 +140,10 @@ class SpdyTransport implements CommandTransport {
       stream.onData = (data) => events.onInput(data);
       stream.onEnd = () => events.onInputEnd();
     } else if (type === "resize") stream.onData = (data) => events.onResize(data);
-    for (const data of this.#waiting.get(type) ?? []) stream.write(data);
-    this.#waiting.delete(type);
-    if (this.#isClosing) this.close();
+    if (this.#isOpen) for (const act of this.#waiting.splice(0)) act();
+  }
+
+  get #isOpen(): boolean {
+    return this.#expected.every((name) => this.#streams.has(name));
   }
 }
