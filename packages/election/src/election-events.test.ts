@@ -7,6 +7,21 @@ import type { ElectionMetrics } from "./metrics.ts";
 import { aborted, newLeadingReplica } from "./testing/replicas.ts";
 
 describe("events", () => {
+  it("are not reported to a listener that was removed", async () => {
+    const replica = newReplica();
+    const [heard, removed] = [vi.fn(), vi.fn()];
+    replica.election.on("leader-changed", heard);
+    replica.election.on("leader-changed", removed);
+    replica.election.once("leader-changed", removed);
+    replica.election.off("leader-changed", removed);
+    replica.run();
+    await replica.clock.pass(100);
+    expect(heard).toHaveBeenCalled();
+    expect(removed).not.toHaveBeenCalled();
+    replica.stop();
+    await replica.clock.pass(10);
+  });
+
   it("are emitted in order", async () => {
     const replica = newReplica();
     const { clock, server, election, events } = replica;

@@ -103,6 +103,12 @@ describe("withdraw", () => {
     expect(await leases.withdraw("pod-b", signal)).toBeUndefined();
     expect(sent()).toEqual(["DELETE /billing.candidate.pod-b"]);
   });
+
+  it("can be aborted, and takes five seconds at most", async () => {
+    const { leases, requests } = world();
+    await leases.withdraw("pod-b", signal);
+    expect(requests[0]).toMatchObject({ signal, timeoutMs: 5_000 });
+  });
 });
 
 describe("sweep", () => {
@@ -134,6 +140,15 @@ describe("sweep", () => {
     expect(await leases.sweep(nowMs, signal)).toBeUndefined();
     expect(sent()).toEqual(["GET ", "DELETE /a", "DELETE /b"]);
   });
+
+  it("ends with the first error that is no change of the Lease", async () => {
+    const { leases, requests, sent } = world(({ method }) =>
+      method === "GET" ? { items: [lease("a", undefined), lease("b", undefined)] } : forbidden(),
+    );
+    expect(await leases.sweep(nowMs, signal)).toMatchObject({ kind: "denied" });
+    expect(sent()).toEqual(["GET ", "DELETE /a"]);
+    for (const request of requests) expect(request).toMatchObject({ signal, timeoutMs: 5_000 });
+  });
 });
 
 describe("names", () => {
@@ -150,5 +165,6 @@ describe("names", () => {
     expect(candidateLeaseName(longest, "b")).toMatch(/^[0-9a-f]{16}\.candidate\.[0-9a-f]{16}$/);
     expect(candidateLabelValue(longest).length).toBeLessThanOrEqual(63);
     expect(candidateLabelValue("billing")).toBe("billing");
+    expect(candidateLabelValue("a".repeat(63))).toBe("a".repeat(63));
   });
 });
