@@ -11,7 +11,8 @@ const common = ["kubernetes", "leader-election", "typescript"];
 export const publicPackages = {
   base: { keywords: ["clock", "backoff"], unpackedKb: 170 },
   core: { keywords: ["state-machine", "lease"], unpackedKb: 760 },
-  kube: { keywords: ["kubeconfig", "watch"], unpackedKb: 640 },
+  // The part of js-yaml that reads a kubeconfig is in its bundle, and the source maps contain all of it.
+  kube: { keywords: ["kubeconfig", "watch"], unpackedKb: 1_250 },
   election: {
     keywords: ["lease", "lock", "distributed-lock", "fencing", "high-availability"],
     unpackedKb: 1_750,
@@ -30,7 +31,7 @@ export const publicPackages = {
   cluster: { keywords: ["controller", "scheduler"], unpackedKb: 1_850, hasDist: true },
   cli: {
     keywords: ["kubectl-plugin", "sidecar", "lease", "high-availability", "cli"],
-    unpackedKb: 9_500,
+    unpackedKb: 10_000,
     programs: ["./bin/*.mjs", "./bundle/*.js"],
   },
   testkit: { keywords: ["test", "virtual-time"], unpackedKb: 130 },
