@@ -208,3 +208,45 @@ it("writes at most twice in any minute, whatever happens", () => {
   );
   expect(attendanceTimings.leaseSeconds * 1_000).toBeGreaterThan(2 * attendanceTimings.heartbeatMs);
 });
+
+describe("one request at a time", () => {
+  /** Its first write is not answered yet. */
+  const publishing = () => {
+    const candidate = started();
+    candidate.nowMs = 5_000;
+    expect(candidate.send({ type: "tick" }).sent).toEqual(["5 publish starting"]);
+    return candidate;
+  };
+
+  it("is sent, however long its answer takes", () => {
+    const candidate = publishing();
+    candidate.nowMs = 600_000;
+    candidate.standing(leading).nowMs += 2_000;
+    expect(candidate.send({ type: "tick" }).sent).toHaveLength(1);
+    expect(candidate.answer().sent.at(-1)).toBe("602 publish leading");
+  });
+
+  it("also by a run that starts before the last request of the run before it was answered", () => {
+    const candidate = publishing().send({ type: "stop" });
+    candidate.nowMs = 600_000;
+    candidate.send({ type: "start" }).nowMs += 2_000;
+    expect(candidate.send({ type: "tick" }).sent).toHaveLength(1);
+    expect(candidate.answer().sent).toHaveLength(2);
+  });
+});
+
+it("does nothing when it is started a second time", () => {
+  const candidate = started().pass(1_000);
+  const before = candidate.state;
+  expect(candidate.send({ type: "start" }).state).toBe(before);
+});
+
+it("reports a missing permission once, also if the last request lacks it too", () => {
+  const candidate = started().pass(1_000).standing(leading);
+  candidate.pass(20 * attendanceTimings.heartbeatMs, () =>
+    candidate.state.inFlight === "sweep" ? denied : undefined,
+  );
+  candidate.send({ type: "stop" }).pass(1_000, () => denied);
+  expect(candidate.sent.filter((line) => line.endsWith("report"))).toHaveLength(1);
+  expect(candidate.sent.at(-1)).toMatch(/gone$/);
+});

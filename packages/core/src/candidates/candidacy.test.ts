@@ -94,6 +94,22 @@ describe("a candidate of a coordinated election", () => {
     expect(candidacy.sent).toEqual(["renew 0", "remove", "gone"]);
   });
 
+  it("waits 150 ms for the second attempt, on average, and reports why the first failed", () => {
+    const started = stepCandidacy(initialCandidacy, { type: "start" }, { monoMs: 0, wallMs: 0 }, 0.5);
+    const answer = { type: "answer", failure: unreachable } as const;
+    const { state, effects } = stepCandidacy(started.state, answer, { monoMs: 10, wallMs: 10 }, 0.5);
+    expect(effects).toEqual([{ type: "failed", failure: unreachable }]);
+    expect(nextCandidacyMs(state)).toBe(160);
+  });
+
+  it("is gone after it was removed, and can start again", () => {
+    const candidacy = present().send({ type: "stop" }).answer();
+    expect(candidacy.state.phase).toBe("gone");
+    expect(candidacy.send({ type: "start" }).sent.at(-1)).toBe("renew 0");
+    const before = candidacy.state;
+    expect(candidacy.send({ type: "start" }).state).toBe(before);
+  });
+
   it("ignores a pingTime that is not a time", () => {
     expect(present().send({ type: "observed", pingTime: "soon" }).sent).toHaveLength(1);
   });

@@ -59,9 +59,25 @@ describe("standingOf", () => {
   });
 });
 
-it("sameStanding compares both parts", () => {
-  const one = { name: "waiting", reason: "b leads" } as const;
-  expect(sameStanding(one, { ...one })).toBe(true);
-  expect(sameStanding(one, { ...one, reason: "c leads" })).toBe(false);
-  expect(sameStanding(one, undefined)).toBe(false);
+describe("of a candidate that does not take part", () => {
+  it("is that it stops, while its last request is under way", () => {
+    const candidate = waiting(held(7));
+    const state = { ...candidate.state, stopping: true };
+    expect(standingOf(config, state, candidate.at)).toEqual({ name: "stopping", reason: "is stopping" });
+  });
+
+  it("is that it has not started again, whatever it knows of the lock", () => {
+    const { state, at } = waiting(held(7));
+    const idle = { ...state, phase: new TestCandidate().state.phase };
+    expect(standingOf(config, idle, at).name).toBe("starting");
+  });
 });
+
+it.each([
+  [{ name: "waiting", reason: "b leads" }, { name: "waiting", reason: "b leads" }, true],
+  [{ name: "waiting", reason: "b leads" }, { name: "waiting", reason: "c leads" }, false],
+  [{ name: "waiting", reason: "b leads" }, { name: "acquiring", reason: "b leads" }, false],
+  [undefined, { name: "waiting", reason: "b leads" }, false],
+  [{ name: "waiting", reason: "b leads" }, undefined, false],
+  [undefined, undefined, true],
+] as const)("sameStanding of %j and %j is %s", (a, b, same) => expect(sameStanding(a, b)).toBe(same));
