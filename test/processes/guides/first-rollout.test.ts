@@ -52,7 +52,7 @@ describe.skipIf(whyNoPods !== undefined)(page, () => {
       .toContain("run without the election, beside the leader");
     const report = await guide.shell(`${doctor.trim()} || true`);
     for (const pod of old) expect(report).toContain(pod.replace("pod/", ""));
-    expect(report).toContain("kubectl scale deployment/billing -n default --replicas=0");
+    expect(report).toContain("kubectl scale deployment/billing --replicas=0 -n default");
 
     await guide.run("kubectl scale deployment/billing");
     expect(await podNames()).toEqual([]);
