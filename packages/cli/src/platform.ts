@@ -6,7 +6,6 @@ import { isatty } from "node:tty";
 import {
   backgroundClock,
   type Clock,
-  nextTurn,
   processSignals,
   type SignalSource,
   systemClock,
@@ -45,8 +44,6 @@ export interface Platform extends SignalSource {
    * reader is too slow.
    */
   write(descriptor: 1 | 2, bytes: Uint8Array): Promise<number>;
-  /** Resolves when all that is under way now has been done. */
-  nextTurn(): Promise<void>;
   pid: number;
   /** The user that this process runs as. */
   uid(): number;
@@ -93,7 +90,6 @@ export const systemPlatform: Platform = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   write: writeWithoutBlocking,
-  nextTurn,
   pid: process.pid,
   uid: () => process.geteuid?.() ?? 0,
   parents: () => [process.ppid, ...parentOfShell(process.ppid)],

@@ -38,8 +38,7 @@ export function openSink(
   const push = (bytes: Uint8Array) => {
     queue.push(bytes);
     buffered += bytes.length;
-    // Later: a line about a change of the leader must not delay the request or the message that the change calls for.
-    writing ??= platform.nextTurn().then(drain);
+    writing ??= drain();
   };
 
   async function drain(): Promise<void> {

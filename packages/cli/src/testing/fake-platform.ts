@@ -66,7 +66,6 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
       else platform.err(text);
       return bytes.length;
     },
-    async nextTurn() {},
     onKey(listener) {
       keyListeners.add(listener);
       return () => keyListeners.delete(listener);
