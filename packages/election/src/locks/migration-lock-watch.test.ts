@@ -110,6 +110,21 @@ describe("watch", () => {
 });
 
 describe("a migration lock", () => {
+  const mute = {
+    description: "x",
+    read: async () => ({ kind: "absent" }) as const,
+    write: async () => ({ kind: "absent" }) as const,
+  };
+
+  it("is rejected if one of the two is not a lock, with the name of that one", () => {
+    expect(() => new MigrationLock({ to: mute } as never)).toThrow(
+      "Cannot use two locks as one: from must be a lock.",
+    );
+    expect(() => new MigrationLock({ from: mute, to: {} } as never)).toThrow(
+      "Cannot use two locks as one: to must be a lock.",
+    );
+  });
+
   it("describes and prepares both locks, and announces on the new one", async () => {
     const { api, lock } = open(mine, mine);
     expect(lock.description).toBe("configmap ns/lock and lease ns/lock");
@@ -138,12 +153,13 @@ describe("a migration lock", () => {
     await expect(new MigrationLock({ from, to: sameServer }).prepare()).resolves.toBeUndefined();
   });
 
+  it.each(["from", "to"] as const)("does not compare the API servers if %s has none", async (side) => {
+    const onServer = { ...mute, serverAddress: async () => "https://cluster.example:6443" };
+    const locks = { from: onServer, to: onServer, [side]: mute };
+    await expect(new MigrationLock(locks).prepare()).resolves.toBeUndefined();
+  });
+
   it("works with locks that have no optional methods", async () => {
-    const mute = {
-      description: "x",
-      read: async () => ({ kind: "absent" }) as const,
-      write: async () => ({ kind: "absent" }) as const,
-    };
     const prepared: string[] = [];
     const lock = new MigrationLock({
       from: { ...mute, prepare: async () => void prepared.push("from") },
@@ -151,7 +167,8 @@ describe("a migration lock", () => {
     });
     await lock.prepare();
     expect(prepared).toEqual(["from", "to"]);
-    await lock.announce("x", undefined, signal);
+    await expect(new MigrationLock({ from: mute, to: mute }).prepare()).resolves.toBeUndefined();
+    await expect(lock.announce("x", undefined, signal)).resolves.toBeUndefined();
     lock.watch({} as LockObserver, signal);
     expect(lock.spec).toBeUndefined();
   });

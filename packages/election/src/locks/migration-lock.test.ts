@@ -134,6 +134,18 @@ describe("read", () => {
   });
 });
 
+it("a read that conflicts in one lock conflicts, because that lock may be held", async () => {
+  const conflict = { kind: "conflict" } as const;
+  const unsure: Lock = { description: "x", read: async () => conflict, write: async () => conflict };
+  const { lock: quiet } = open();
+  for (const locks of [
+    { from: unsure, to: quiet },
+    { from: quiet, to: unsure },
+  ]) {
+    expect(await new MigrationLock(locks).read(signal)).toEqual(conflict);
+  }
+});
+
 describe("write", () => {
   it("acquires and renews in the order from, to", async () => {
     const { lock, newRequests } = open();
@@ -204,6 +216,17 @@ describe("write", () => {
     const { record } = await view(lock);
     expect(record.holderIdentity).toBe(unknown);
     expect(record.renewTime).not.toBe(mine.renewTime);
+  });
+
+  it("that makes a holder our own changes the version, because the same version has the same record", async () => {
+    const { api, lock } = open(mine);
+    const before = await view(lock);
+    expect(before.record).toEqual(mine);
+    api.fail = ({ method }) => (method === "GET" ? undefined : new KubeError("Unreachable", "x"));
+    await lock.write(mine, before, signal);
+    const after = await view(lock);
+    expect(after.record.holderIdentity).toBe(unknown);
+    expect(after.version).not.toBe(before.version);
   });
 
   it("has an unknown holder after one object was deleted", async () => {

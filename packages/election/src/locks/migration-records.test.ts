@@ -24,7 +24,12 @@ describe("the record of both objects", () => {
     ["our acquisition over our own older term is nobody's", ofOtherTerm, mine, { holderIdentity: unknown }],
     ["our acquisition over somebody else's record is nobody's", mine, foreign, { holderIdentity: unknown }],
     ["our release that reached only to is nobody's record", mine, released, { holderIdentity: unknown }],
-    ["two releases are a release", released, { ...released, renewTime: "u" }, { holderIdentity: "" }],
+    [
+      "two releases are a release",
+      released,
+      { ...released, renewTime: "u" },
+      { holderIdentity: "", leaseDurationSeconds: 1 },
+    ],
     [
       "an object without a record is free, and its missing duration does not shorten the wait",
       { ...released, leaseDurationSeconds: undefined },

@@ -2,10 +2,12 @@
 import { KubeError } from "@tenure/kube";
 import { recordOf } from "@tenure/testkit";
 import { describe, expect, it } from "vitest";
+import type { Lock } from "../lock.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import { found, fromPath, open, signal, toPath, view } from "../testing/migration-lock.ts";
-import { leaderAnnotation } from "./annotation-lock.ts";
+import { ConfigMapLock, leaderAnnotation } from "./annotation-lock.ts";
 import { LeaseLock } from "./lease-lock.ts";
+import { MigrationLock } from "./migration-lock.ts";
 import { formatTransfer } from "./orders.ts";
 
 const transfer = { transitions: 0, to: "b" };
@@ -42,6 +44,15 @@ describe("with one object", () => {
   });
 });
 
+it("conflicts without a request if the order has been withdrawn", async () => {
+  const api = new FakeApi();
+  api.put(toPath, { metadata: {}, spec: { holderIdentity: "a" } });
+  const lock = new LeaseLock({ name: "lock", namespace: "ns", client: api.client });
+  const before = found(await lock.read(signal));
+  expect(await lock.acceptTransfer(before, signal)).toEqual({ kind: "conflict" });
+  expect(api.requests.map(({ method }) => method)).toEqual(["GET"]);
+});
+
 describe("with the two objects of a migration", () => {
   const annotate = (api: FakeApi, path: string) => {
     const object = api.objects.get(path);
@@ -76,6 +87,30 @@ describe("with the two objects of a migration", () => {
       expect((await view(lock)).version).toBe(after.version);
     },
   );
+
+  it("accepts in the only object that exists", async () => {
+    const { api, lock, newRequests } = open(recordOf("c"));
+    annotate(api, fromPath);
+    const before = await view(lock);
+    newRequests();
+    const after = found(await lock.acceptTransfer(before, signal));
+    expect(after.orders).toEqual({ transfer: { ...transfer, accepted: true } });
+    expect(newRequests()).toEqual(["PUT from"]);
+  });
+
+  it("conflicts if the lock with the order does not support transfers", async () => {
+    const { api } = open(recordOf("c"), recordOf("c"));
+    annotate(api, toPath);
+    const options = { name: "lock", namespace: "ns", client: api.client };
+    const lease = new LeaseLock(options);
+    const to: Lock = {
+      description: "a lock of another package",
+      read: (...args) => lease.read(...args),
+      write: (...args) => lease.write(...args),
+    };
+    const lock = new MigrationLock({ from: new ConfigMapLock(options), to });
+    expect(await lock.acceptTransfer(await view(lock), signal)).toEqual({ kind: "conflict" });
+  });
 
   it("conflicts if the object has changed, or if the candidate decided on an older view", async () => {
     const { api, lock, newRequests } = open(recordOf("c"), recordOf("c"));
