@@ -208,6 +208,37 @@ describe.each(kinds)("a lock in a $name", ({ name, path, make, withRecord, forei
   });
 });
 
+describe("the holder that the API server prefers", () => {
+  const path = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/lock";
+  const open = (spec: object) => {
+    const api = new FakeApi();
+    api.put(path, { metadata: { namespace: "ns" }, spec: { ...record, ...spec } });
+    return { api, lock: new LeaseLock({ name: "lock", namespace: "ns", client: api.client }) };
+  };
+
+  it("is read from a Lease", async () => {
+    const answer = await open({ preferredHolder: "b" }).lock.read(signal);
+    expect(answer).toMatchObject({ view: { preferredHolder: "b" } });
+  });
+
+  it.each([{}, { preferredHolder: "" }, { preferredHolder: null }, { preferredHolder: 7 }])(
+    "is nobody with %j",
+    async (spec) => {
+      expect(await open(spec).lock.read(signal)).not.toHaveProperty("view.preferredHolder");
+    },
+  );
+
+  it("is removed with a release, because the wish is fulfilled then", async () => {
+    const { api, lock } = open({ preferredHolder: "b", strategy: "OldestEmulationVersion" });
+    const answer = await lock.read(signal);
+    if (answer.kind !== "found") throw new Error(answer.kind);
+    await lock.write({ ...record, holderIdentity: "" }, answer.view, signal);
+    const { spec } = api.objects.get(path) ?? {};
+    expect(spec).toMatchObject({ holderIdentity: "", strategy: "OldestEmulationVersion" });
+    expect(spec).not.toHaveProperty("preferredHolder");
+  });
+});
+
 describe("the annotation of a legacy lock", () => {
   const path = "/api/v1/namespaces/ns/configmaps/lock";
   const open = (json: string) => {

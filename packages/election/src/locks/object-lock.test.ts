@@ -87,6 +87,13 @@ describe("the namespace", () => {
     expect(lock.description).toBe("lease (namespace of the configuration)/lock");
   });
 
+  it.each(["NAMESPACE", "POD_NAMESPACE"])("is checked if it comes from %s", (name) => {
+    vi.stubEnv(name, "../kube-system");
+    expect(() => new LeaseLock({ name: "lock" })).toThrow(
+      /namespace must be .*, but is "\.\.\/kube-system"\.$/,
+    );
+  });
+
   it("is checked if it comes from the configuration", async () => {
     const api = new FakeApi();
     api.namespaceOfConfig = "../kube-system";
@@ -161,14 +168,19 @@ describe("spec", () => {
 });
 
 describe("a resourceVersion", () => {
-  it("that is not a number is unreadable", async () => {
+  it.each([
+    ["that is not a number", "v1.2"],
+    ["that is a number in the JSON, and may have lost digits,", 105],
+  ])("%s is unreadable", async (_what, resourceVersion) => {
     const { api, lock } = open();
-    api.put(path, { spec: {} });
-    const stored = api.objects.get(path) as KubeObject;
-    api.objects.set(path, { ...stored, metadata: { ...stored.metadata, resourceVersion: "v1.2" } });
+    const stored = api.put(path, { spec: {} });
+    api.objects.set(path, { ...stored, metadata: { ...stored.metadata, resourceVersion } } as KubeObject);
     expect(await lock.read(signal)).toMatchObject({
       kind: "failed",
-      failure: { kind: "unreadable", message: expect.stringContaining('"v1.2"') },
+      failure: {
+        kind: "unreadable",
+        message: expect.stringMatching(`cannot be ordered: ${JSON.stringify(resourceVersion)}$`),
+      },
     });
   });
 
@@ -231,6 +243,15 @@ describe("announce", () => {
     api.fail = ({ method }) =>
       method === "POST" ? new KubeError("Forbidden", "may not create events") : undefined;
     await expect(lock.announce("x", undefined, signal)).rejects.toThrow("may not create events");
+  });
+});
+
+describe("candidates", () => {
+  it("are shown beside the lock, with its client and its name", async () => {
+    const { api, lock } = open();
+    const standing = { name: "waiting", reason: "pod-a leads" } as const;
+    await lock.candidates.publish({ identity: "pod-b", standing, renewMs: 0 }, signal);
+    expect(api.requests.map(({ path }) => path)).toEqual([`${path}.candidate.pod-b`]);
   });
 });
 

@@ -35,6 +35,7 @@ it.each([
   [{ "tenure.dev/transfer-accepted": "3/pod-b" }, undefined],
   [{ "tenure.dev/transfer": "pod-b" }, undefined],
   [{ "tenure.dev/transfer": "/pod-b" }, undefined],
+  [{ "tenure.dev/transfer": "7" }, undefined],
   [
     { "tenure.dev/paused": "true", "tenure.dev/step-down": "1", "tenure.dev/transfer": "1/b" },
     { paused: true, stepDown: 1, transfer: { transitions: 1, to: "b" } },

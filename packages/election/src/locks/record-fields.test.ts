@@ -34,6 +34,9 @@ describe("readRecord", () => {
   it.each([[7], [true], [{}], [["a"]]])("rejects the holder %j", (holderIdentity) => {
     expect(() => readRecord({ holderIdentity })).toThrow(UnreadableRecord);
     expect(() => readRecord({ holderIdentity })).toThrow(
+      expect.objectContaining({ name: "UnreadableRecord" }),
+    );
+    expect(() => readRecord({ holderIdentity })).toThrow(
       `holderIdentity is not a string: ${JSON.stringify(holderIdentity)}`,
     );
   });

@@ -187,6 +187,21 @@ describe("the end", () => {
     expect([b.calls, c.calls]).toEqual([["up"], ["up"]]);
   });
 
+  it("does not affect a newer watch either if the owner of a lock throws after it has left", () => {
+    const api = new FakeApi();
+    const a = follow(api, "a", {
+      up: () => {
+        a.leave();
+        follow(api, "b");
+        throw new Error("this owner throws");
+      },
+    });
+    theWatch(api).onUp({ resumed: false });
+    const c = follow(api, "c");
+    theWatch(api).onUp({ resumed: false });
+    expect(c.calls).toEqual(["up"]);
+  });
+
   it("of one lock takes effect even if another lock causes it during a notification", () => {
     const api = new FakeApi();
     const others: { leave(): void }[] = [];

@@ -30,6 +30,16 @@ describe("a stored lock", () => {
     });
   });
 
+  it("without a record or annotations is free, and without orders", () => {
+    const view = viewOfStored("u", 7n, readStoredLock({}));
+    expect(view.record).toMatchObject({ holderIdentity: "", leaseTransitions: 0 });
+    expect(view).not.toHaveProperty("orders");
+  });
+
+  it("is complete when it is created", () => {
+    expect(withRecord(undefined, record)).toEqual({ record, annotations: {} });
+  });
+
   it("keeps everything that tenure did not write when the record changes", () => {
     const stored = readStoredLock({ record: { ...record, x: 1 }, annotations: { note: "keep" }, theirs: 1 });
     const changed = withRecord(viewOfStored("u", 7n, stored), { ...record, holderIdentity: "b" });
@@ -65,10 +75,10 @@ describe("a stored lock", () => {
   });
 
   it("ignores annotations that are not texts, and keeps them", () => {
-    const stored = readStoredLock({ record, annotations: { "tenure.dev/paused": true, n: 1 } });
-    const view = viewOfStored("u", 7n, stored);
+    const annotations = { "tenure.dev/paused": true, "tenure.dev/step-down": 3, n: 1 };
+    const view = viewOfStored("u", 7n, readStoredLock({ record, annotations }));
     expect(view.orders).toBeUndefined();
-    expect(withRecord(view, record).annotations).toEqual({ "tenure.dev/paused": true, n: 1 });
+    expect(withRecord(view, record).annotations).toEqual(annotations);
   });
 
   it.each([
@@ -79,5 +89,10 @@ describe("a stored lock", () => {
   ])("rejects %s", (_, value, message) => {
     expect(() => readStoredLock(value)).toThrow(UnreadableRecord);
     expect(() => readStoredLock(value)).toThrow(message);
+  });
+
+  it("is shortened in the message if it is long", () => {
+    const attempt = () => readStoredLock("x".repeat(10_000));
+    expect(attempt).toThrow(/^the lock is not a JSON object: "x{79}$/);
   });
 });
