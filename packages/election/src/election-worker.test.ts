@@ -96,7 +96,7 @@ describe("an election in a worker thread", () => {
     const { clock, election, events, run, stop } = await newWorkerElection(untilAborted);
     const { done, thread, status, notify, lead } = await run();
     await lead();
-    expect(election.leader).toBe("a");
+    expect([election.leader, thread.isTerminated]).toEqual(["a", false]);
     expect([election.term?.token, election.term?.isValid()]).toEqual(["00000000000000000007", true]);
     stop();
     notify({ type: "term-ending", reason: "shutdown" });
@@ -142,6 +142,16 @@ describe("an election in a worker thread", () => {
     await expect(second.done).rejects.toMatchObject({ code: "Denied" });
     expect(second.thread.isTerminated).toBe(true);
     expect((await run()).thread).not.toBe(second.thread);
+  });
+
+  it("ignores what its thread has sent before it learned of the end of the run", async () => {
+    const { run, election, events } = await newWorkerElection(untilAborted);
+    const { done, notify } = await run();
+    notify({ type: "refused", reason: "denied", message: "may not get leases" });
+    await expect(done).rejects.toMatchObject({ code: "Denied" });
+    expect(() => notify({ type: "term-started", token: 7n })).not.toThrow();
+    expect(() => notify({ type: "stopped" })).not.toThrow();
+    expect([election.term, events]).toEqual([undefined, []]);
   });
 
   it("is unhealthy if its thread has no contact with the lock for a long time", async () => {
