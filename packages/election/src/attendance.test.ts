@@ -13,6 +13,8 @@ class Registry implements CandidateRegistry {
   readonly calls: string[] = [];
   failure: Failure | undefined;
   hangs = false;
+  /** The signal of the last withdrawal. */
+  withdrawal: AbortSignal | undefined;
 
   publish: CandidateRegistry["publish"] = async ({ identity, standing }, signal) => {
     this.calls.push(`publish ${standing.name}`);
@@ -23,6 +25,7 @@ class Registry implements CandidateRegistry {
 
   withdraw: CandidateRegistry["withdraw"] = async (identity, signal) => {
     this.calls.push("withdraw");
+    this.withdrawal = signal;
     await this.#hang(signal);
     if (!this.failure) this.shown.delete(identity);
     return this.failure;
@@ -99,12 +102,28 @@ describe("operators see", () => {
     await clock.pass(1_000);
     const { link } = start("b");
     await clock.pass(1_000);
-    link.cut();
+    link.fault = () => ({ kind: "server", message: "etcd has no leader" });
     await clock.pass(60_000);
-    expect(registry.shown.get("b")).toMatch(/^failing: /);
-    link.cut(false);
+    expect(registry.shown.get("b")).toBe("failing: etcd has no leader");
+    link.fault = undefined;
     await clock.pass(60_000);
     expect(registry.shown.get("b")).toBe("waiting: a leads");
+  });
+
+  it("no failure if only the watch of a candidate fails", async () => {
+    const { clock, registry, start } = world();
+    const { link } = start("a");
+    let fail = () => {};
+    link.watch = (observer) => {
+      observer.up();
+      fail = () => observer.down({ kind: "denied", message: "Cannot watch leases." });
+    };
+    // In between two renewals, so that no answer follows the failure at once.
+    await clock.pass(40_000);
+    fail();
+    await clock.pass(60_000);
+    expect(registry.calls).not.toContain("publish failing");
+    expect(registry.shown.get("a")).toBe("leading: leads");
   });
 
   it("nothing with register: false", async () => {
@@ -147,7 +166,9 @@ describe("the election goes on", () => {
     });
     await clock.pass(400);
     expect([isOver, a.election.isLeader()]).toEqual([false, false]);
+    expect(registry.withdrawal?.aborted).toBe(false);
     await clock.pass(600);
     expect(isOver).toBe(true);
+    expect(registry.withdrawal?.aborted).toBe(true);
   });
 });

@@ -50,7 +50,7 @@ function world(whenUnavailable?: "elect") {
   });
   const errors: string[] = [];
   election.on("error", ({ error }) => void errors.push(error.message));
-  return { clock, server, election, errors, memory };
+  return { clock, server, election, errors, memory, link };
 }
 
 describe("a coordinated election", () => {
@@ -63,6 +63,39 @@ describe("a coordinated election", () => {
     server.observer?.observed(new Date(clock.now().wallMs + 1).toISOString());
     await clock.pass(1_000);
     expect(server.calls).toEqual(["asked", "renewed", "renewed"]);
+  });
+
+  it("is not joined before the lock was read", async () => {
+    const { clock, server, election, link } = world();
+    link.cut();
+    void election.run();
+    await clock.pass(5_000);
+    expect(server.calls).toEqual(["asked"]);
+    link.cut(false);
+    await clock.pass(5_000);
+    expect(server.calls).toEqual(["asked", "renewed"]);
+  });
+
+  it("is left at the end of a run, even if an earlier run becomes ready during it", async () => {
+    const { clock, server, election, link } = world();
+    let prepared = () => {};
+    link.prepare = () =>
+      new Promise((resolve) => {
+        prepared = resolve;
+      });
+    const first = election.run();
+    await clock.pass(10);
+    void election.stop();
+    await first;
+    link.prepare = async () => {};
+    const second = election.run();
+    await clock.pass(1_000);
+    prepared();
+    await clock.pass(10);
+    void election.stop();
+    await clock.pass(1_000);
+    await second;
+    expect(server.calls).toEqual(["asked", "renewed", "removed"]);
   });
 
   it("is left before the run ends", async () => {
@@ -92,6 +125,17 @@ describe("a coordinated election", () => {
     await clock.pass(1_000);
     expect(election.isLeader()).toBe(true);
     expect(errors).toEqual([expect.stringContaining("is not coordinated")]);
+  });
+
+  it("does not become an ordinary election because it is told to end", async () => {
+    const { clock, server, election, errors } = world("elect");
+    server.served = new Error("connection refused");
+    const run = election.run();
+    await clock.pass(1_000);
+    void election.stop();
+    await clock.pass(10);
+    await run;
+    expect(new Set(errors)).toEqual(new Set(["connection refused"]));
   });
 
   it("asks again while the server does not answer, and ends if it is told to", async () => {
