@@ -204,10 +204,13 @@ describe("metrics", () => {
   });
 
   it("may omit any method", async () => {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const replica = await newLeadingReplica({ metrics: {} });
     replica.lock.fault = () => ({ kind: "server", message: "internal" });
     await replica.clock.pass(11_000);
     expect(replica.events).toContain("ended renew-deadline");
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 });
 

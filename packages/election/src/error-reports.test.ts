@@ -28,6 +28,15 @@ describe("errors that nobody listens to", () => {
     ]);
   });
 
+  it("of requests beside the lock cause one warning", () => {
+    const { reports, warnings } = newReports();
+    reports.request(new Error("Cannot create the Event"));
+    reports.request(new Error("Cannot create the next Event"));
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^Cannot create the Event\. This warning is not repeated/),
+    ]);
+  });
+
   it("of the work cause a warning each", () => {
     const { reports, warnings } = newReports();
     const error = new TypeError("x");

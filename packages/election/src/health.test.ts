@@ -26,6 +26,7 @@ describe("healthOf", () => {
       false,
       "the term has expired, but its work has not stopped",
     ],
+    ["a candidate with contact two leases ago", { work: undefined, lastContactMs: 70_000 }, true, "waiting"],
     [
       "a candidate without contact",
       { work: undefined, lastContactMs: 69_999 },

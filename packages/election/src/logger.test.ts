@@ -32,6 +32,9 @@ function play(logger: Logger): void {
   });
   events.emit("term-ended", { term, reason: "renew-deadline", released: false });
   events.emit("leader-changed", { leader: "pod-b" });
+  events.emit("overrun", { term });
+  events.emit("term-ended", { term, reason: "step-down", released: true });
+  events.emit("leader-changed", { leader: undefined });
 }
 
 const expected = [
@@ -43,6 +46,13 @@ const expected = [
     { event: "term-ended", reason: "renew-deadline", released: false },
   ],
   ["info", "pod-b leads", { event: "leader-changed", leader: "pod-b" }],
+  ["error", "pod-a still works although its term is over", { event: "overrun", token: term.token }],
+  [
+    "info",
+    "pod-a gave up leadership (step-down)",
+    { event: "term-ended", released: true, token: term.token },
+  ],
+  ["info", "nobody leads", { event: "leader-changed", leader: null }],
 ] as const;
 
 describe("logEvents", () => {

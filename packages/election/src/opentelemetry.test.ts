@@ -37,7 +37,10 @@ function world() {
       .getMetrics()
       .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((each) => each.metrics));
     return Object.fromEntries(
-      found.map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints.at(-1)]),
+      found.map(({ descriptor, dataPoints }) => [
+        descriptor.name,
+        { unit: descriptor.unit, ...dataPoints.at(-1) },
+      ]),
     );
   };
   return { spans, tracer, clock, lock, election, instrumentation, measure };
@@ -73,7 +76,7 @@ describe("instrument", () => {
       value: 1,
       attributes: { "tenure.end_reason": "shutdown" },
     });
-    expect(measured["tenure.term.duration"]?.value).toMatchObject({ count: 1 });
+    expect(measured["tenure.term.duration"]).toMatchObject({ unit: "s", value: { count: 1 } });
   });
 
   it("marks a lost term as an error, with what failed", async () => {
@@ -86,6 +89,19 @@ describe("instrument", () => {
     expect(span?.status).toEqual({ code: 2, message: "renew-deadline" });
     expect(span?.events.map(({ name }) => name)).toContain("exception");
     expect(Number((await measure())["tenure.errors"]?.value)).toBeGreaterThan(0);
+  });
+
+  it("records in the span that the work overran its term", async () => {
+    const { spans, clock, lock, election } = world();
+    let finish = () => {};
+    void election.run(() => new Promise<void>((resolve) => (finish = resolve)));
+    await clock.until(() => election.isLeader(), 1_000);
+    lock.cut();
+    await clock.pass(20_000);
+    finish();
+    await clock.pass(10);
+    const [span] = spans.getFinishedSpans();
+    expect(span?.events.map(({ name }) => name)).toContain("overrun");
   });
 
   it("makes spans of the work children of the term's span", async () => {
@@ -102,6 +118,14 @@ describe("instrument", () => {
     const [work, term] = spans.getFinishedSpans();
     expect(work?.parentSpanContext?.spanId).toBe(term?.spanContext().spanId);
     expect(trace.getSpan(instrumentation.contextOf({} as Term))).toBe(trace.getSpan(context.active()));
+  });
+
+  it("ends the span of the current term when it is stopped", async () => {
+    const { spans, clock, election, instrumentation } = world();
+    void election.run(untilAborted);
+    await clock.until(() => election.isLeader(), 1_000);
+    instrumentation.stop();
+    expect(spans.getFinishedSpans().map(({ name }) => name)).toEqual(["tenure.term"]);
   });
 
   it("records nothing after it was stopped", async () => {

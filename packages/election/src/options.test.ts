@@ -9,6 +9,8 @@ import { ConfigMapLock } from "./locks/annotation-lock.ts";
 import { LeaseLock } from "./locks/lease-lock.ts";
 import { MigrationLock } from "./locks/migration-lock.ts";
 import { checkOptions, type ElectionOptions } from "./options.ts";
+import type { Term } from "./term.ts";
+import { FakeApi } from "./testing/fake-api.ts";
 
 const lock = new MemoryServer(new VirtualClock()).link();
 
@@ -216,6 +218,19 @@ describe("other options", () => {
     );
   });
 
+  it("without a clock, time is that of the system", async () => {
+    const { client } = new FakeApi();
+    const lease = new LeaseLock({ name: "x", namespace: "ns", client });
+    const election = new Election({ lock: lease, identity: "a", register: false });
+    let remainingMs = 0;
+    const work = (term: Term) => {
+      remainingMs = term.remainingMs();
+    };
+    await election.run(work, { once: true });
+    expect(remainingMs).toBeGreaterThan(0);
+    expect(remainingMs).toBeLessThanOrEqual(14_750);
+  });
+
   it("are passed on", () => {
     expect(checkOptions({ lock, identity: "a" })).toMatchObject({
       waitWhenAbsent: false,
@@ -227,6 +242,18 @@ describe("other options", () => {
       failWhenDenied: true,
     });
   });
+});
+
+it("every problem is also a part of the error, for programs that show it in their own words", () => {
+  const options = { lock, identity: "", cooldown: "soon" };
+  expect(() => new Election(options)).toThrow(
+    expect.objectContaining({
+      problems: [
+        expect.objectContaining({ field: "identity" }),
+        expect.objectContaining({ field: "cooldown", value: '"soon"' }),
+      ],
+    }),
+  );
 });
 
 it("every problem is named at once", () => {
