@@ -63,6 +63,17 @@ describe("a jump of the clock", () => {
     expect([first, bad, last].map(({ calls }) => calls.count)).toEqual([2, 1, 2]);
   });
 
+  it("surfaces the error of the first listener that throws", async () => {
+    const clock = new VirtualClock();
+    const [first, second] = [new Error("the first one"), new Error("the second one")];
+    for (const error of [first, second])
+      listen(clock, () => {
+        throw error;
+      });
+    clock.suspend(1_000);
+    await expect(clock.pass(40)).rejects.toBe(first);
+  });
+
   it("is not reported to a listener that another listener removed", async () => {
     const clock = new VirtualClock();
     const ends: (() => void)[] = [];

@@ -161,6 +161,20 @@ describe("stop", () => {
   });
 });
 
+describe("election.stop()", () => {
+  it("resolves when the run has ended", async () => {
+    const server = new MemoryServer(new VirtualClock());
+    const { clock, election } = await newLeadingReplica({ server }, untilAborted(server, 300));
+    void election.stop().then(() => server.log.push("resolved"));
+    await clock.pass(310);
+    expect(server.log).toEqual(["won by a", "a works", "a stopped", "released", "resolved"]);
+  });
+
+  it("resolves at once if there is no run", async () => {
+    await expect(newReplica().election.stop()).resolves.toBeUndefined();
+  });
+});
+
 describe("run", () => {
   it("rejects a second run at the same time, which does not disturb the first", async () => {
     const replica = await newLeadingReplica();
@@ -181,6 +195,18 @@ describe("run", () => {
     await replica.clock.pass(10);
     expect(replica.terms).toHaveLength(2);
     expect(BigInt(replica.terms[1]?.token ?? 0)).toBeGreaterThan(BigInt(replica.term.token));
+  });
+
+  it("still knows in a second run since when the holder has not renewed the lock", async () => {
+    const replica = newReplica();
+    replica.server.put(recordOf("dead"));
+    replica.run();
+    await replica.clock.pass(10_000);
+    replica.stop();
+    await replica.clock.pass(10);
+    replica.run();
+    await replica.clock.pass(5_500);
+    expect(replica.server.holder).toBe("a");
   });
 
   it("can run again right after a run resolved, and after one that failed to prepare", async () => {
