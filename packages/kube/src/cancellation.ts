@@ -29,11 +29,11 @@ export class Cancellation {
   }
 
   /** @param action completes "Cannot …" */
-  cancelOnAbort(signal: AbortSignal | undefined, action: string): void {
+  cancelOnAbort(signal: AbortSignal | undefined, action: () => string): void {
     if (signal === undefined) return;
     const abort = (): void =>
       this.cancel(
-        new KubeError("Aborted", `Cannot ${action}: the caller aborted it.`, { cause: signal.reason }),
+        new KubeError("Aborted", `Cannot ${action()}: the caller aborted it.`, { cause: signal.reason }),
       );
     if (signal.aborted) abort();
     else this.addCleanup(onAbort(signal, abort));

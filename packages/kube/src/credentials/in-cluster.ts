@@ -73,7 +73,7 @@ async function waitForToken(path: string, options: InClusterOptions, platform: P
   const waitMs = options.waitForMountMs ?? defaultWaitMs;
   const startedMs = clock.now().monoMs;
   const cancellation = new Cancellation();
-  cancellation.cancelOnAbort(options.signal, "load in-cluster credentials");
+  cancellation.cancelOnAbort(options.signal, () => "load in-cluster credentials");
   let isReported = false;
   try {
     for (;;) {

@@ -20,8 +20,9 @@ type Message = Omit<Outgoing, "agent"> & { readonly body: string | undefined };
 
 export async function performRequest(client: ClientContext, request: KubeRequest): Promise<unknown> {
   const path = withQuery(request.path, request.query);
-  const need = rbacRuleFor(request.method, path);
-  const action = describeNeed(need);
+  // Only errors need them.
+  const need = () => rbacRuleFor(request.method, path);
+  const action = () => describeNeed(need());
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const message: Message = { method: request.method, path, headers: bodyHeaders(body, request), body };
   const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
@@ -31,7 +32,7 @@ export async function performRequest(client: ClientContext, request: KubeRequest
   cancellation.cancelOnAbort(request.signal, action);
   cancellation.cancelAfter(client.platform.clock, timeoutMs, () => {
     const why = `timed out after ${timeoutMs} ms waiting for ${progress.waitingFor}`;
-    return new KubeError("Timeout", `Cannot ${action}: ${why}.`);
+    return new KubeError("Timeout", `Cannot ${action()}: ${why}.`);
   });
   cancellation.addCleanup(client.register(cancellation.cancel));
   let session: Session | undefined;
@@ -46,7 +47,7 @@ export async function performRequest(client: ClientContext, request: KubeRequest
       response = await sendOnce();
     }
     if (response.status >= 200 && response.status < 300) return parseResponse(response, need);
-    throw errorFromResponse(response, need, client.platform.clock.now().wallMs);
+    throw errorFromResponse(response, need(), client.platform.clock.now().wallMs);
   } catch (error) {
     throw session ? session.explain(error) : error;
   } finally {
@@ -55,7 +56,8 @@ export async function performRequest(client: ClientContext, request: KubeRequest
 }
 
 /** Path and query in one string. The query matters for RBAC: a selector may restrict the request to one name. */
-export function withQuery(path: string, query: KubeRequest["query"] = {}): string {
+export function withQuery(path: string, query: KubeRequest["query"]): string {
+  if (query === undefined) return path;
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, value);
   return params.size === 0 ? path : `${path}?${params}`;
@@ -73,7 +75,7 @@ async function sendWithCredentials(
   session: Session,
   message: Message,
   cancellation: Cancellation,
-  action: string,
+  action: () => string,
   progress: { waitingFor: string },
 ): Promise<ApiResponse> {
   progress.waitingFor = "credentials";
@@ -123,7 +125,7 @@ function exchange(
   open: (outgoing: Outgoing) => http.ClientRequest,
   message: Message,
   cancellation: Cancellation,
-  action: string,
+  action: () => string,
 ): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     if (cancellation.error !== undefined) return reject(cancellation.error);
@@ -142,13 +144,13 @@ function exchange(
         !hasResponse &&
         message.method === "GET" &&
         resets.has(systemCode(error) ?? "");
-      reject(isStale ? new StaleSocket() : networkError(error, action, session.server));
+      reject(isStale ? new StaleSocket() : networkError(error, action(), session.server));
     };
     let hasResponse = false;
     try {
       request = open({ ...message, agent: pool.agent });
     } catch (error) {
-      return reject(networkError(error, action, session.server));
+      return reject(networkError(error, action(), session.server));
     }
     const offCancel = cancellation.onCancel(fail);
     request.on("error", fail);
@@ -168,7 +170,7 @@ const resets = new Set(["ECONNRESET", "EPIPE"]);
 export function readBody(
   response: http.IncomingMessage,
   maxBytes: number,
-  action: string,
+  action: () => string,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -178,11 +180,12 @@ export function readBody(
       chunks.push(chunk);
       if (size > maxBytes) {
         reject(
-          new KubeError("BadResponse", `Cannot ${action}: the response is larger than ${maxBytes} bytes.`),
+          new KubeError("BadResponse", `Cannot ${action()}: the response is larger than ${maxBytes} bytes.`),
         );
       }
     });
-    response.on("end", () => resolve(Buffer.concat(chunks)));
+    // Nearly every response of an election is one chunk, which need not be copied.
+    response.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     response.on("error", reject);
     response.on("close", () => reject(Object.assign(new Error("connection closed"), { code: "ECONNRESET" })));
   });

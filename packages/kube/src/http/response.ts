@@ -12,16 +12,18 @@ export type ApiResponse = {
   readonly body: Uint8Array;
 };
 
+const utf8 = new TextDecoder();
+
 type Status = { kind: "Status"; message?: string; reason?: string; code?: number; details?: unknown };
 
 /** The object in a 2xx response. */
-export function parseResponse(response: ApiResponse, need: RbacNeed): unknown {
+export function parseResponse(response: ApiResponse, need: () => RbacNeed): unknown {
   if (response.body.length === 0 && response.status === 204) return undefined;
   const parsed = parseObject(response.body);
   if (parsed === undefined) {
     throw new KubeError(
       "BadResponse",
-      `Cannot ${describeNeed(need)}: the response is not from Kubernetes. It starts with ${quoteStart(response.body)}. Is there a proxy in between?`,
+      `Cannot ${describeNeed(need())}: the response is not from Kubernetes. It starts with ${quoteStart(response.body)}. Is there a proxy in between?`,
       { status: response.status },
     );
   }
@@ -144,7 +146,7 @@ function isStatus(value: unknown): value is Status {
 
 function parseObject(body: Uint8Array): object | undefined {
   try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    const parsed: unknown = JSON.parse(utf8.decode(body));
     return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? parsed : undefined;
   } catch {
     return undefined;
@@ -153,6 +155,6 @@ function parseObject(body: Uint8Array): object | undefined {
 
 /** Enough to recognise where it comes from, on one line. */
 export function quoteStart(body: Uint8Array): string {
-  const text = new TextDecoder().decode(body.subarray(0, 400)).replace(/\s+/g, " ").trim();
+  const text = utf8.decode(body.subarray(0, 400)).replace(/\s+/g, " ").trim();
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

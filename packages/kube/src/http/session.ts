@@ -29,7 +29,7 @@ export class Session {
   readonly #newAgent: (keepAlive: boolean) => http.Agent;
   /** Proxy tunnels that are being opened. A retired pool may still wait for one. */
   readonly #pending: ReadonlySet<http.ClientRequest>;
-  #lastTls = "";
+  #certificates: { ca: string | undefined; cert: string | undefined; generation: number } | undefined;
 
   constructor(
     config: ClusterConfig,
@@ -64,12 +64,18 @@ export class Session {
       key: identity.key,
       rejectUnauthorized: !skipTlsVerify,
       ...(tlsServerName ? { servername: tlsServerName } : {}),
+      socketName: `${this.#generationOf(identity.ca ?? ca, identity.cert)}`,
     };
-    const seen = `${tls.ca}\n${tls.cert}`;
-    // A connection keeps the certificate that it was opened with, so a new certificate needs new connections.
-    if (this.#lastTls !== "" && this.#lastTls !== seen) this.pools.retire();
-    this.#lastTls = seen;
     return (outgoing) => this.#open({ ...outgoing, headers: { ...outgoing.headers, ...headers } }, tls);
+  }
+
+  /** A connection keeps the certificate that it was opened with, so a new certificate needs new connections. */
+  #generationOf(ca: string | undefined, cert: string | undefined): number {
+    const last = this.#certificates;
+    if (last && last.ca === ca && last.cert === cert) return last.generation;
+    if (last) this.pools.retire();
+    this.#certificates = { ca, cert, generation: (last?.generation ?? 0) + 1 };
+    return this.#certificates.generation;
   }
 
   /** The server rejected the credentials: get new ones. */
@@ -90,6 +96,14 @@ export class Session {
     for (const request of this.#pending) request.destroy();
     this.pools.destroy();
   }
+}
+
+/**
+ * Which requests may use the same socket. All requests of a session go to one server, so only the certificates matter. The name
+ * that Node makes contains all certificates and keys, and making it for every request takes longer than encrypting the request.
+ */
+function socketName(options?: object): string {
+  return (options as { socketName?: string } | undefined)?.socketName ?? "";
 }
 
 /** `Credentials` may be user code, which may throw anything. */
@@ -119,7 +133,7 @@ export async function openSession(
     // The pool limits requests. This also limits sockets, because a request may start just before the previous socket is free.
     const agent: AgentOptions = { keepAlive, keepAliveMsecs: 15_000, maxSockets: maxConnections };
     if (tunnel && proxy) return new tunnel.TunnelAgent({ proxy, isTls, platform, agent, pending });
-    return new Agent(agent);
+    return Object.assign(new Agent(agent), { getName: socketName });
   };
   const prefix = url.pathname.replace(/\/+$/, "");
   const target = {

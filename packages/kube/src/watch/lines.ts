@@ -24,7 +24,7 @@ export class LineSplitter {
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       this.#add(chunk.subarray(start, end));
       start = end + 1;
-      const line = Buffer.concat(this.#parts).toString("utf8").trim();
+      const line = textOf(this.#parts).trim();
       this.#parts = [];
       this.#size = 0;
       if (line !== "") yield line;
@@ -38,4 +38,11 @@ export class LineSplitter {
     if (this.#size > this.#maxBytes) throw new RangeError(`a line is longer than ${this.#maxBytes} bytes`);
     this.#parts.push(part);
   }
+}
+
+/** Nearly every line is in one chunk, which need not be copied. */
+function textOf(parts: readonly Uint8Array[]): string {
+  const [only] = parts;
+  if (only === undefined || parts.length > 1) return Buffer.concat(parts).toString("utf8");
+  return Buffer.from(only.buffer, only.byteOffset, only.length).toString("utf8");
 }

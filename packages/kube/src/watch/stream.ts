@@ -53,8 +53,9 @@ export async function readStream(options: StreamOptions): Promise<void> {
       const limitSilence = (ms: number | undefined): void => {
         cancelTimer();
         if (ms === undefined) return;
-        const message = `Cannot ${action}: ${session.server} has sent nothing for ${ms} ms.`;
-        cancelTimer = after(clock, ms, () => settle(new KubeError("Timeout", message)));
+        const silent = () =>
+          new KubeError("Timeout", `Cannot ${action}: ${session.server} has sent nothing for ${ms} ms.`);
+        cancelTimer = after(clock, ms, () => settle(silent()));
       };
       const request = open({ method: "GET", path, headers: {}, agent });
       offCancel = cancellation.onCancel(settle);
@@ -65,7 +66,7 @@ export async function readStream(options: StreamOptions): Promise<void> {
         if (settled) return;
         if (response.statusCode !== 200) {
           const status = response.statusCode ?? 0;
-          readBody(response, maxErrorBytes, action).then(
+          readBody(response, maxErrorBytes, () => action).then(
             (body) => settle(options.toError({ status, headers: response.headers, body })),
             settle,
           );

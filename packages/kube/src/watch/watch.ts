@@ -33,7 +33,7 @@ type State = "starting" | "up" | "down";
 
 export async function runWatch<T>(client: ClientContext, request: WatchRequest<T>): Promise<void> {
   const cancellation = new Cancellation();
-  cancellation.cancelOnAbort(request.signal, "watch");
+  cancellation.cancelOnAbort(request.signal, () => "watch");
   cancellation.addCleanup(client.register(cancellation.cancel));
   try {
     await new Watch(client, request, cancellation).run();
