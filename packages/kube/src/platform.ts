@@ -2,7 +2,6 @@
  * The only file of this package that uses the machine: clock, randomness, environment, files, processes. All other code gets
  * a `Platform` passed in, so that a test can control it. Tests use real sockets; only the simulator replaces them.
  */
-import type { Buffer } from "node:buffer";
 import type * as http from "node:http";
 import type * as https from "node:https";
 import { type Clock, onAbort, systemClock, systemRandom } from "@tenure/base";
@@ -57,16 +56,16 @@ export const systemPlatform: Platform = {
 };
 
 async function readFile(path: string, maxBytes: number): Promise<string> {
-  const { open } = await import("node:fs/promises");
-  const file = await open(path, "r");
+  // Not node:fs/promises, which takes milliseconds to load: every pod reads its token before it can lead.
+  const { open, read, close } = await import("node:fs");
+  const file = await resultOf<number>((done) => open(path, "r", done));
   try {
     // Count the bytes instead of trusting stat: a pipe or a device has no size.
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (;;) {
       const buffer = new Uint8Array(64 * 1024);
-      // With the buffer alone, Node before 20.12 reads nothing.
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      const bytesRead = await resultOf<number>((done) => read(file, buffer, 0, buffer.length, null, done));
       if (bytesRead === 0) break;
       size += bytesRead;
       if (size > maxBytes) {
@@ -74,11 +73,20 @@ async function readFile(path: string, maxBytes: number): Promise<string> {
       }
       chunks.push(buffer.subarray(0, bytesRead));
     }
-    const decoder = new TextDecoder();
-    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+    // Some editors begin a file with a byte order mark.
+    return Buffer.concat(chunks)
+      .toString("utf8")
+      .replace(/^\ufeff/, "");
   } finally {
-    await file.close();
+    await resultOf<void>((done) => close(file, done));
   }
+}
+
+/** The result of a function with a callback. */
+function resultOf<T>(start: (done: (error: Error | null, value?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error ? reject(error) : resolve(value as T)));
+  });
 }
 
 async function runProcess(

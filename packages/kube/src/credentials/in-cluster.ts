@@ -3,7 +3,6 @@
  * The token is read again every minute, so a token that the kubelet has rotated is used long before the old one expires.
  * Loading does not check that the server accepts the token.
  */
-import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { Cancellation } from "../cancellation.ts";
 import type { ClusterConfig } from "../config.ts";
@@ -44,18 +43,24 @@ export async function loadInCluster(options: InClusterOptions, platform: Platfor
   }
   const dir = options.serviceAccountDir ?? platform.env.TENURE_SERVICEACCOUNT_DIR ?? standardDir;
   const tokenPath = join(dir, "token");
-  await waitForToken(tokenPath, options, platform);
-  const token = rotatingFile({ path: tokenPath, what: "the service account token", platform });
-  const ca = await readIfPresent(platform, join(dir, "ca.crt"));
+  const token = rotatingFile({
+    path: tokenPath,
+    what: "the service account token",
+    platform,
+    content: await waitForToken(tokenPath, options, platform),
+  });
+  const [ca, namespace] = await Promise.all(
+    ["ca.crt", "namespace"].map((name) => readIfPresent(platform, join(dir, name))),
+  );
   const authority = rotatingFile({
     path: join(dir, "ca.crt"),
     what: "the certificate authority",
     platform,
-    fallback: ca,
+    content: ca,
   });
   return {
-    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
-    namespace: await readIfPresent(platform, join(dir, "namespace")),
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    namespace,
     ca,
     credentials: {
       headers: async () => ({ authorization: `Bearer ${await token.read()}` }),
@@ -68,7 +73,8 @@ export async function loadInCluster(options: InClusterOptions, platform: Platfor
   };
 }
 
-async function waitForToken(path: string, options: InClusterOptions, platform: Platform): Promise<void> {
+/** Resolves with the token. */
+async function waitForToken(path: string, options: InClusterOptions, platform: Platform): Promise<string> {
   const { clock } = platform;
   const waitMs = options.waitForMountMs ?? defaultWaitMs;
   const startedMs = clock.now().monoMs;
@@ -78,8 +84,8 @@ async function waitForToken(path: string, options: InClusterOptions, platform: P
   try {
     for (;;) {
       if (cancellation.error !== undefined) throw cancellation.error;
-      const problem = await tokenProblem(path, platform);
-      if (problem === undefined) return;
+      const { token, problem } = await readToken(path, platform);
+      if (token !== undefined) return token;
       const elapsedMs = clock.now().monoMs - startedMs;
       if (elapsedMs >= waitMs) {
         throw new KubeError(
@@ -98,11 +104,15 @@ async function waitForToken(path: string, options: InClusterOptions, platform: P
   }
 }
 
-async function tokenProblem(path: string, platform: Platform): Promise<string | undefined> {
+async function readToken(
+  path: string,
+  platform: Platform,
+): Promise<{ readonly token?: string; readonly problem?: string }> {
   try {
-    return (await platform.readFile(path, maxBytes)).trim() === "" ? "it is empty" : undefined;
+    const token = (await platform.readFile(path, maxBytes)).trim();
+    return token === "" ? { problem: "it is empty" } : { token };
   } catch (error) {
-    return fileProblem(error);
+    return { problem: fileProblem(error) };
   }
 }
 

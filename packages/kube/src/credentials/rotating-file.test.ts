@@ -143,6 +143,16 @@ describe("rotatingFile", () => {
       "Cannot use the token in /token: the file is empty.",
     );
   });
+  it("returns what was read just now without reading it again, for a minute", async () => {
+    const { platform } = setUp("new");
+    const file = rotatingFile({ path: "/token", what: "the token", platform, content: "known" });
+    expect(await file.read()).toBe("known");
+    await platform.clock.pass(60_000);
+    await file.read();
+    await platform.clock.pass(0);
+    expect(await file.read()).toBe("new");
+  });
+
   it("returns the fallback until the file is readable", async () => {
     expect(await setUp(undefined, "static").file.read()).toBe("static");
   });

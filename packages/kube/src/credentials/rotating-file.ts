@@ -28,25 +28,26 @@ type RotatingFileOptions = {
   /** The content, for messages: "the token". */
   readonly what: string;
   readonly platform: Platform;
+  /** The content, if it was read just now. @default it is read when it is needed */
+  readonly content?: string | undefined;
   /** Used until the file is read successfully for the first time. */
   readonly fallback?: string | undefined;
 };
 
-export function rotatingFile({ path, what, platform, fallback }: RotatingFileOptions): RotatingFile {
+export function rotatingFile({ path, what, platform, content, fallback }: RotatingFileOptions): RotatingFile {
   const { clock } = platform;
   const nowMs = (): number => clock.now().monoMs;
-  let last = fallback;
-  let lastReadMs: number | undefined;
+  let last = content ?? fallback;
+  let lastReadMs = content === undefined ? undefined : nowMs();
   let lastError: unknown;
   let forced: Promise<void> | undefined;
   let running: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
 
   const readNow = async (startedMs: number): Promise<void> => {
     try {
-      const content = (await platform.readFile(path, maxBytes)).trim();
-      if (content === "")
-        throw new KubeError("BadConfig", `Cannot use ${what} in ${path}: the file is empty.`);
-      last = content;
+      const found = (await platform.readFile(path, maxBytes)).trim();
+      if (found === "") throw new KubeError("BadConfig", `Cannot use ${what} in ${path}: the file is empty.`);
+      last = found;
       lastReadMs = startedMs;
       lastError = undefined;
     } catch (error) {

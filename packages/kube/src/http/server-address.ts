@@ -1,5 +1,5 @@
 /** Checks the address of the API server before anything is sent, so that no token crosses a network unencrypted. */
-import { isIPv4, isIPv6 } from "node:net";
+import { isIPv4 } from "node:net";
 import { KubeError } from "../errors.ts";
 
 export function parseServer(server: string): URL {
@@ -32,8 +32,7 @@ export function isLoopback(hostname: string): boolean {
   return isIPv4(hostname) ? hostname.startsWith("127.") : hostname === "[::1]";
 }
 
-/** The host without the brackets around IPv6, as sockets expect it. */
+/** The host without the brackets around IPv6, as sockets expect it. Only IPv6 has brackets. */
 export function bareHost(hostname: string): string {
-  const inner = hostname.replace(/^\[|\]$/g, "");
-  return isIPv6(inner) ? inner : hostname;
+  return hostname.replace(/^\[(.*)\]$/, "$1");
 }
