@@ -6,8 +6,9 @@
  *
  *     node scripts/bundle-command.mjs
  */
+import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -40,6 +41,45 @@ const resolveOwn = {
 };
 
 /**
+ * Imports each name of our packages from the module that has it. Through index.js, one name would bring the whole package into the
+ * file of whoever imports it.
+ */
+const importDirectly = {
+  name: "import-directly",
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.startsWith(`${root}packages/`)) return undefined;
+    const direct = code.replace(
+      /^import \{ ([^}]+) \} from "(@tenure\/[a-z/-]+)";$/gm,
+      (_line, names, from) => {
+        const places = exportsOf(resolveOwn.resolveId(from) ?? "");
+        return names
+          .split(/,\s*/)
+          .filter(Boolean)
+          .map((/** @type {string} */ name) => {
+            const [exported = ""] = name.split(" as ");
+            return `import { ${name} } from ${JSON.stringify(places.get(exported) ?? from)};`;
+          })
+          .join("");
+      },
+    );
+    // No line moves.
+    return { code: direct, map: null };
+  },
+};
+
+/** Which module has each name that an entry point passes on. @param {string} entry @returns {Map<string, string>} */
+function exportsOf(entry) {
+  const found = new Map();
+  for (const [, names = "", file = ""] of readFileSync(entry, "utf8").matchAll(
+    /^export \{ ([^}]+) \} from "\.\/([^"]+)";$/gm,
+  ))
+    for (const name of names.split(/,\s*/))
+      if (!name.includes(" as ")) found.set(name, join(dirname(entry), file));
+  return found;
+}
+
+/**
  * Corrects the places of files, which are other ones in a bundle.
  * @param {{ isBinary: boolean, version: string }} options
  */
@@ -48,7 +88,7 @@ const relocate = ({ isBinary, version }) => ({
   /** @param {string} code @param {string} id */
   transform(code, id) {
     if (id === `${cli}dist/version.js`) return `export const version = ${JSON.stringify(version)};`;
-    if (id.endsWith("/supervisor/dist/watchdog/watchdog.js"))
+    if (id.endsWith("/supervisor/dist/start-watchdog.js"))
       // A binary is its own watchdog: see binaryEntry.
       return isBinary
         ? replaced(
@@ -56,7 +96,7 @@ const relocate = ({ isBinary, version }) => ({
             /function programFile\(\) \{[\s\S]*?\n\}/,
             `function programFile() { return "${watchdogArgument}"; }`,
           )
-        : replaced(code, '"./main.js"', '"./watchdog.js"');
+        : replaced(code, '"./watchdog/main.js"', '"./watchdog.cjs"');
     if (id.endsWith("/ui/dist/server/assets.js"))
       return isBinary
         ? replaced(
@@ -119,48 +159,52 @@ async function ownVersion() {
   return JSON.parse(await readFile(`${cli}package.json`, "utf8")).version;
 }
 
-/** What `tenure run` needs. The rest is large, or seldom needed, and stays in files of its own. */
-const ownModules = /\/packages\/(base|core|kube|election|traffic|supervisor|status|cli)\/dist\/(.*)\.js$/;
-const seldomNeeded =
-  /^(main|version|start\/.*|stores\/.*|completion\/.*|commands\/(?!run\/|.*\bdeclare)(?!manifests\/options|probe\/probe|sidecar\/classic|elect\/single).*)$/;
+/**
+ * What most of the other commands need. The rest is large, or seldom needed, and stays in files of its own.
+ */
+const ofManyCommands =
+  /\/packages\/cli\/dist\/(?!main|stores\/|completion\/|commands\/(?!run\/|.*\bdeclare)(?!manifests\/options|probe\/probe|sidecar\/classic|elect\/single)).*\.js$/;
 
-/** @param {string} id */
-function isInOneFile(id) {
-  const [, name, file = ""] = ownModules.exec(id) ?? [];
-  return name === undefined
-    ? id.includes("/node_modules/commander/")
-    : name !== "cli" || !seldomNeeded.test(file);
-}
+/**
+ * The files of the bundle that most commands need. Every file costs time, and so does everything in it. Modules in one file are still
+ * evaluated only when they are imported.
+ */
+const groups = [
+  { name: "start", test: /\/packages\/cli\/dist\/(start\/platform|version)\.js$/ },
+  // `tenure run` starts its watchdog before it loads the rest.
+  { name: "start-watchdog", test: /\/packages\/supervisor\/dist\/start-watchdog\.js$/ },
+  // It starts with every pod, so this file has what it needs and nothing else.
+  { name: "run", test: /\/packages\/cli\/dist\/(platform|command-line|commands\/run\/(run|declare))\.js$/ },
+  { name: "commands", test: ofManyCommands },
+].map((group, at) => ({ ...group, priority: 9 - at }));
 
 /** Writes packages/cli/bundle. */
 export async function bundleForNpm() {
   const bundle = await rolldown({
-    input: {
-      tenure: `${cli}dist/main.js`,
-      index: `${cli}dist/index.js`,
-    },
+    input: { tenure: `${cli}dist/main.js` },
     platform: "node",
     external,
-    plugins: [resolveOwn, relocate({ isBinary: false, version: await ownVersion() })],
+    plugins: [importDirectly, resolveOwn, relocate({ isBinary: false, version: await ownVersion() })],
+    // No module of ours does anything when it is imported.
+    treeshake: { moduleSideEffects: [{ test: /\/packages\/[a-z]+\/dist\/(?!main)/, sideEffects: false }] },
     logLevel: "silent",
   });
   const { output } = await bundle.write({
     dir: `${cli}bundle`,
-    format: "esm",
+    // Node starts a CommonJS program some ten milliseconds sooner.
+    format: "cjs",
+    dynamicImportInCjs: false,
+    entryFileNames: "[name].cjs",
     cleanDir: true,
     sourcemap: true,
     // A shorter text takes less time to read. The source maps have the names.
     minify: true,
-    chunkFileNames: "[name].js",
-    // One file for what most commands need, because every file costs time. Its modules are still evaluated only when they are imported.
-    strictExecutionOrder: true,
-    codeSplitting: {
-      includeDependenciesRecursively: false,
-      groups: [{ name: "commands", test: isInOneFile }],
-    },
+    chunkFileNames: "[name].cjs",
+    codeSplitting: { groups },
   });
   await bundle.close();
-  await bundleWatchdog();
+  await bundleAlone(`${root}packages/supervisor/dist/watchdog/main.js`, "watchdog.cjs", "cjs");
+  await bundleAlone(`${cli}dist/index.js`, "index.js", "esm");
   for (const { folder, source } of dataFiles) {
     await mkdir(`${cli}bundle/${folder}`, { recursive: true });
     await copyFile(source, `${cli}bundle/${folder}/${basename(source)}`);
@@ -168,22 +212,20 @@ export async function bundleForNpm() {
   await writeFile(`${cli}bundle/THIRD-PARTY-LICENSES.txt`, await licencesOf(output));
 }
 
-/** A program of its own, which shares no file with the command: it must start quickly and need little memory. */
-async function bundleWatchdog() {
+/**
+ * The watchdog, which must start quickly and need little memory, and the module that other programs import. They share no file with
+ * the command.
+ * @param {string} input @param {string} file @param {"esm" | "cjs"} format
+ */
+async function bundleAlone(input, file, format) {
   const bundle = await rolldown({
-    input: `${root}packages/supervisor/dist/watchdog/main.js`,
+    input,
     platform: "node",
     external,
     plugins: [resolveOwn],
     logLevel: "silent",
   });
-  // The supervisor looks for it under this name, beside its own file.
-  await bundle.write({
-    file: `${cli}bundle/watchdog.js`,
-    format: "esm",
-    sourcemap: true,
-    codeSplitting: false,
-  });
+  await bundle.write({ file: `${cli}bundle/${file}`, format, sourcemap: true, codeSplitting: false });
   await bundle.close();
 }
 

@@ -108,7 +108,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { version } = JSON.parse(await readFile(`${cli}package.json`, "utf8"));
   await rm(`${cli}man`, { recursive: true, force: true });
   await mkdir(`${cli}man`);
-  const program = declareProgram(/** @type {any} */ (helpPlatform));
+  const program = await declareProgram(/** @type {any} */ (helpPlatform));
   for (const [file, text] of Object.entries(manPages(program, version)))
     await writeFile(`${cli}man/${file}`, text);
 }

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** The first is the lowest version in `engines`. */
 const allVersions = ["20.19.0", "22.23.3", "24.21.0"];
 const tested = ["packages/kube", "packages/election", "packages/base", "packages/core"];
-const tenure = join(root, "packages/cli/bin/tenure.mjs");
+const tenure = join(root, "packages/cli/bin/tenure.cjs");
 /** A deadline, not a pace. */
 const mostMs = 60_000;
 

@@ -341,7 +341,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const log = await import("../packages/cli/dist/log/events.js");
   const { metricsCatalogue } = await import("../packages/status/dist/internal.js");
   const folder = fileURLToPath(new URL("../docs/reference/", import.meta.url));
-  const program = declareProgram(/** @type {any} */ (helpPlatform));
+  const program = await declareProgram(/** @type {any} */ (helpPlatform));
   for (const [file, text] of Object.entries(pages(program, metricsCatalogue, log)))
     await writeFile(folder + file, text);
 }

@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { startService } from "../stream-worker/service.mjs";
 
-const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 const worker = fileURLToPath(new URL("../stream-worker/worker.mjs", import.meta.url));
 const name = "orders";
 const deploymentPath = `/apis/apps/v1/namespaces/default/deployments/${name}`;

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { processTree, running, signalAll } from "./processes.mjs";
 
-const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 const worker = fileURLToPath(new URL("../stream-worker/worker.mjs", import.meta.url));
 
 /** How long a killed replica stays down. */

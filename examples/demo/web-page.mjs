@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const tenure = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 
 /**
  * @param {string} kubeconfig

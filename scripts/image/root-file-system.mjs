@@ -81,7 +81,7 @@ async function addCommand(folder, work) {
       // Only what Linux loads.
       filter: (path) => !/\/prebuilds\/(?!linux-)|\/deps\/|\.map$/.test(path),
     });
-  await symlink("/opt/tenure/bin/tenure.mjs", join(folder, "usr/local/bin/tenure"));
+  await symlink("/opt/tenure/bin/tenure.cjs", join(folder, "usr/local/bin/tenure"));
 }
 
 /** @param {string} name @returns {Promise<string[]>} */

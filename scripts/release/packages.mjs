@@ -23,7 +23,7 @@ export const publicPackages = {
   supervisor: {
     keywords: ["process-manager", "watchdog"],
     unpackedKb: 600,
-    programs: ["./bundle/main.js"],
+    programs: ["./bundle/watchdog/main.js"],
   },
   status: { keywords: ["prometheus", "server-sent-events"], unpackedKb: 160 },
   stream: { keywords: ["grpc", "stream"], unpackedKb: 340, hasDist: true },
@@ -32,7 +32,7 @@ export const publicPackages = {
   cli: {
     keywords: ["kubectl-plugin", "sidecar", "lease", "high-availability", "cli"],
     unpackedKb: 10_000,
-    programs: ["./bin/*.mjs", "./bundle/*.js"],
+    programs: ["./bin/*.cjs", "./bundle/*.cjs"],
   },
   testkit: { keywords: ["test", "virtual-time"], unpackedKb: 130 },
 };

@@ -13,7 +13,7 @@ import { ObjectLoad } from "./objects/load.mjs";
 /** @typedef {import("./targets.mjs").Context} Context */
 
 const count = 3;
-const program = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 /** Long enough for requests to reach their own time-outs. */
 const withoutMajorityMs = 15_000;
 

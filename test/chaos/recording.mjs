@@ -13,7 +13,7 @@ import { workersOf } from "./history/workers.mjs";
 
 /** @typedef {import("@tenure/ui").Observation} Observation */
 
-const command = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 
 export class ChaosRecording {
   /** @type {Observation[]} */

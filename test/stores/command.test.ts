@@ -7,7 +7,7 @@ import { eventually } from "../conformance/locks-target.ts";
 import { type EtcdCluster, startEtcd } from "./etcd.mjs";
 import { type PostgresCluster, startPostgres } from "./postgres.mjs";
 
-const program = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 const run = promisify(execFile);
 
 let postgres: PostgresCluster;

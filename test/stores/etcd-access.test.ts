@@ -101,7 +101,7 @@ describe("with passwords", () => {
   });
 
   it("a sandbox with a wrong password", async () => {
-    const tenure = new URL("../../packages/cli/bin/tenure.mjs", import.meta.url).pathname;
+    const tenure = new URL("../../packages/cli/bin/tenure.cjs", import.meta.url).pathname;
     const store = String(cluster.endpoints[0]).replace("http", "etcd");
     const { status, stderr } = spawnSync(process.execPath, [tenure, "sandbox", "--store", store], {
       encoding: "utf8",

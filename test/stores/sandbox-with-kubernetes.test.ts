@@ -14,7 +14,7 @@ import { type Cluster, startCluster } from "../kube/cluster.mjs";
 import { type EtcdCluster, startEtcd } from "./etcd.mjs";
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-const program = fileURLToPath(new URL("../../packages/cli/bin/tenure.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../../packages/cli/bin/tenure.cjs", import.meta.url));
 
 describe("a real kube-apiserver", () => {
   let cluster: Cluster;

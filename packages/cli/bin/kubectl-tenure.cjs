@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // `kubectl tenure …` is `tenure …`: kubectl runs what is called kubectl-tenure on the PATH.
-import "../bundle/tenure.js";
+require("../bundle/tenure.cjs");

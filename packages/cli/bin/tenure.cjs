@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // npm links a command while it installs, which is before the build: what it links must be there already.
-import "../bundle/tenure.js";
+require("../bundle/tenure.cjs");

@@ -10,7 +10,7 @@ import { offeredValues } from "./settings/flag-values.ts";
 import { fakePlatform } from "./testing/fake-platform.ts";
 
 const newProgram = () => declareProgram(fakePlatform("", { home: "/home/user" }));
-const program = newProgram();
+const program = await newProgram();
 const commands = [program, ...leaves(program)];
 const cases = commands.flatMap((command) =>
   visibleOptions(command).map((option) => ({
@@ -29,10 +29,10 @@ function wordsOf(command: Command): string {
 /** Values that some flag of each kind accepts. A flag for which none works is a defect of this list or of the flag. */
 const values = ["1", "15s", "text", "10%", "nofile=1024", "json", "yaml"];
 
-function typeFlag(command: Command, option: Option, name: string): unknown {
+async function typeFlag(command: Command, option: Option, name: string): Promise<string> {
   const offered = offeredValues(option).map((value) => value.replace("TEMPLATE", "{.name}"));
   for (const value of takesValue(option) ? [...offered, ...values] : [undefined]) {
-    const fresh = commandLike(command);
+    const fresh = await commandLike(command);
     fresh.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
     try {
       const { unknown } = fresh.parseOptions(value === undefined ? [name] : [name, value]);
@@ -51,18 +51,18 @@ function typeFlag(command: Command, option: Option, name: string): unknown {
 }
 
 /** The same command of a new program, because a program keeps what was typed. */
-function commandLike(command: Command): Command {
-  const again = newProgram();
+async function commandLike(command: Command): Promise<Command> {
+  const again = await newProgram();
   return [again, ...leaves(again)].find((each) => wordsOf(each) === wordsOf(command)) as Command;
 }
 
 describe.each(cases)("$title", ({ command, option }) => {
   const isBuiltIn = option.long === "--help" || option.long === "--version";
 
-  it("can be typed, in its long and its short form", () => {
+  it("can be typed, in its long and its short form", async () => {
     if (isBuiltIn) return;
     for (const name of [option.long, option.short])
-      if (name) expect(typeFlag(command, option, name)).toBe("taken");
+      if (name) expect(await typeFlag(command, option, name)).toBe("taken");
   });
 
   it("is in the help, the completion, the manual page and the reference", () => {

@@ -3,37 +3,29 @@
  * the others.
  */
 import { Command, CommanderError } from "commander";
-import { declareCompletion } from "./commands/completion/declare.ts";
-import { declareDoctor } from "./commands/doctor/declare.ts";
-import { declareElect } from "./commands/elect/declare.ts";
 import { withDoubleDashes } from "./commands/elect/single-dash.ts";
-import { declareManifests } from "./commands/manifests/declare.ts";
-import { declareOperate } from "./commands/operate/declare.ts";
-import { declarePostgres } from "./commands/postgres/declare.ts";
-import { declareProbe } from "./commands/probe/declare.ts";
-import { declareRun } from "./commands/run/declare.ts";
-import { declareSandbox } from "./commands/sandbox/declare.ts";
-import { declareSidecar } from "./commands/sidecar/declare.ts";
-import { declareUi } from "./commands/ui/declare.ts";
 import { CliError } from "./errors.ts";
 import type { Platform } from "./platform.ts";
 import { version } from "./version.ts";
 
 type Declare = (program: Command, platform: Platform, end: (exitCode: number) => void) => void;
 
-/** Who declares which commands. */
-const declarations: readonly (readonly [readonly string[], Declare])[] = [
-  [["run"], declareRun],
-  [["sidecar"], declareSidecar],
-  [["elect"], declareElect],
-  [["status", "list", "ls", "watch", "step-down", "transfer", "pause", "resume"], declareOperate],
-  [["ui"], declareUi],
-  [["doctor"], declareDoctor],
-  [["probe"], declareProbe],
-  [["manifests"], declareManifests],
-  [["postgres"], declarePostgres],
-  [["sandbox"], declareSandbox],
-  [["completion"], declareCompletion],
+/** Who declares which commands. Loaded only if asked for: `tenure run` starts with every pod. */
+const declarations: readonly (readonly [readonly string[], () => Promise<Declare>])[] = [
+  [["run"], async () => (await import("./commands/run/declare.ts")).declareRun],
+  [["sidecar"], async () => (await import("./commands/sidecar/declare.ts")).declareSidecar],
+  [["elect"], async () => (await import("./commands/elect/declare.ts")).declareElect],
+  [
+    ["status", "list", "ls", "watch", "step-down", "transfer", "pause", "resume"],
+    async () => (await import("./commands/operate/declare.ts")).declareOperate,
+  ],
+  [["ui"], async () => (await import("./commands/ui/declare.ts")).declareUi],
+  [["doctor"], async () => (await import("./commands/doctor/declare.ts")).declareDoctor],
+  [["probe"], async () => (await import("./commands/probe/declare.ts")).declareProbe],
+  [["manifests"], async () => (await import("./commands/manifests/declare.ts")).declareManifests],
+  [["postgres"], async () => (await import("./commands/postgres/declare.ts")).declarePostgres],
+  [["sandbox"], async () => (await import("./commands/sandbox/declare.ts")).declareSandbox],
+  [["completion"], async () => (await import("./commands/completion/declare.ts")).declareCompletion],
 ];
 
 /**
@@ -42,11 +34,11 @@ const declarations: readonly (readonly [readonly string[], Declare])[] = [
  * @param end receives the exit code of commands that choose their own
  * @param first the first word of the command line: if it is a command, the others need not be declared
  */
-export function declareProgram(
+export async function declareProgram(
   platform: Platform,
   end: (exitCode: number) => void = () => {},
   first?: string,
-): Command {
+): Promise<Command> {
   const program = new Command("tenure")
     .description("Kubernetes leader election: run work on exactly one of your replicas.")
     .version(`tenure ${version}`, "-V, --version", "print the version")
@@ -56,7 +48,7 @@ export function declareProgram(
     .enablePositionalOptions()
     .exitOverride();
   const asked = declarations.filter(([names]) => first !== undefined && names.includes(first));
-  for (const [, declare] of asked.length > 0 ? asked : declarations) declare(program, platform, end);
+  for (const [, load] of asked.length > 0 ? asked : declarations) (await load())(program, platform, end);
   return program;
 }
 
@@ -68,7 +60,7 @@ export async function runCommandLine(platform: Platform): Promise<number> {
   const end = (code: number) => {
     exitCode = code;
   };
-  const program = declareProgram(platform, end, platform.args[0]);
+  const program = await declareProgram(platform, end, platform.args[0]);
   try {
     await program.parseAsync(withDoubleDashes(platform.args), { from: "user" });
     return exitCode;

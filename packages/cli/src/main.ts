@@ -2,11 +2,17 @@
 import { exit, ownArguments, print } from "./start/platform.ts";
 import { version } from "./version.ts";
 
-async function run([first]: readonly string[]): Promise<number> {
+async function run(args: readonly string[]): Promise<number> {
+  const [first] = args;
   if (first === "--version" || first === "-V") {
     print(`tenure ${version}\n`);
     return 0;
   }
+  // A program will run, so a watchdog will be needed. It starts while the rest is loaded.
+  const watchdog =
+    first === "run" && args.includes("--")
+      ? (await import("@tenure/supervisor/start-watchdog")).startWatchdog()
+      : undefined;
   const { systemPlatform } = await import("./platform.ts");
   if (first === "__complete")
     return (await import("./completion/answer.ts")).answerCompletion(systemPlatform);
@@ -15,7 +21,12 @@ async function run([first]: readonly string[]): Promise<number> {
     first === "probe"
       ? await (await import("./commands/probe/fast.ts")).probeFast(systemPlatform)
       : undefined;
-  return probed ?? (await import("./command-line.ts")).runCommandLine(systemPlatform);
+  if (probed !== undefined) return probed;
+  const { runCommandLine } = await import("./command-line.ts");
+  const exitCode = await runCommandLine({ ...systemPlatform, watchdog });
+  // A command line with mistakes, for example, has nothing to guard.
+  await watchdog?.discard();
+  return exitCode;
 }
 
 // Not `await`, because the single binary is a CommonJS program. An error ends the process as it does with `await`.

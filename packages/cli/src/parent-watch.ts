@@ -13,8 +13,9 @@ const checkEveryMs = 500;
  * @returns a function that stops watching
  */
 export function watchParent(platform: Platform, onGone: () => void): () => void {
+  if (platform.env("npm_command") === undefined) return () => {};
   const first = platform.parents();
-  if (platform.env("npm_command") === undefined || first[0] === 1) return () => {};
+  if (first[0] === 1) return () => {};
   let cancel = () => {};
   const check = () => {
     const now = platform.parents();

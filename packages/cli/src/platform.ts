@@ -11,6 +11,7 @@ import {
   systemClock,
   writeWithoutBlocking,
 } from "@tenure/base";
+import type { StartedWatchdog } from "@tenure/supervisor/start-watchdog";
 
 export interface TerminalSize {
   columns(): number;
@@ -47,6 +48,8 @@ export interface Platform extends SignalSource {
   pid: number;
   /** The user that this process runs as. */
   uid(): number;
+  /** The pid of the parent. */
+  parent(): number;
   /** The pid of the parent and, if the parent is a shell, the pid of the shell's parent. They change when one of these ends. */
   parents(): readonly number[];
   /** An armed timer keeps the process alive. */
@@ -54,6 +57,8 @@ export interface Platform extends SignalSource {
   /** An armed timer does not keep the process alive. */
   backgroundClock: Clock;
   exit(code: number): never;
+  /** The watchdog that `tenure run` started before it loaded anything else. @default none */
+  watchdog?: StartedWatchdog | undefined;
 }
 
 /** Sizes for a terminal that does not report its own. */
@@ -67,9 +72,9 @@ export const systemPlatform: Platform = {
   environment: () => ({ ...process.env }),
   homeDirectory: () => homedir(),
   hostName: () => hostname(),
-  isTerminal: process.stdout.isTTY === true,
-  isErrorTerminal: process.stderr.isTTY === true,
-  // Not process.stdin.isTTY, because that would open stdin.
+  // Not process.stdout.isTTY and the like, because that would open the streams.
+  isTerminal: isatty(1),
+  isErrorTerminal: isatty(2),
   isInputTerminal: isatty(0),
   terminal: {
     columns: () => process.stdout.columns || defaultColumns,
@@ -92,6 +97,7 @@ export const systemPlatform: Platform = {
   write: writeWithoutBlocking,
   pid: process.pid,
   uid: () => process.geteuid?.() ?? 0,
+  parent: () => process.ppid,
   parents: () => [process.ppid, ...parentOfShell(process.ppid)],
   clock: systemClock,
   backgroundClock,

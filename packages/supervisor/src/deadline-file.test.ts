@@ -21,7 +21,7 @@ const at = (monoMs: number) => ({ monoMs, wallMs: Date.parse("2030-01-02T03:04:0
 it("contains one line of JSON, and is removed at the end", async () => {
   const parent = folder();
   const file = new DeadlineFile(parent, () => {});
-  await file.open();
+  file.open();
   await file.write(at(123_456.7), 42n);
   const path = file.path as string;
   expect(readFileSync(path, "utf8")).toBe(
@@ -33,7 +33,7 @@ it("contains one line of JSON, and is removed at the end", async () => {
 
 it("contains the last of many deadlines, and never a part of one", async () => {
   const file = new DeadlineFile(folder(), () => {});
-  await file.open();
+  file.open();
   const writing = Array.from({ length: 200 }, (_, index) => file.write(at(index), 1n));
   for (let look = 0; look < 50; look++) {
     if (existsSync(file.path as string)) JSON.parse(readFileSync(file.path as string, "utf8"));
@@ -46,7 +46,7 @@ it("contains the last of many deadlines, and never a part of one", async () => {
 
 it("contains the first deadline of a term at once, and never an older one after it", async () => {
   const file = new DeadlineFile(folder(), () => {});
-  await file.open();
+  file.open();
   const deadlineMs = () => JSON.parse(readFileSync(file.path as string, "utf8")).monotonicMs;
   const first = file.write(at(1), 1n);
   expect(deadlineMs()).toBe(1);
@@ -61,7 +61,7 @@ it("reports once that it cannot be written", async () => {
   writeFileSync(notAFolder, "");
   const errors: Error[] = [];
   const file = new DeadlineFile(notAFolder, (error) => errors.push(error));
-  await file.open();
+  file.open();
   await file.write(at(1), 1n);
   await file.write(at(2), 1n);
   expect([file.path, errors.length]).toEqual([undefined, 1]);

@@ -7,8 +7,7 @@
  * thread pool would delay every handover by milliseconds. On a disk that hangs, this replica then stops renewing and another
  * one takes over, instead of leading without a child.
  */
-import { renameSync, writeFileSync } from "node:fs";
-import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmodSync, promises as files, mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Instant, messageOf } from "@tenure/base";
 import { SupervisorError } from "./errors.ts";
@@ -38,11 +37,11 @@ export class DeadlineFile {
   }
 
   /** Creates the folder. The first deadline creates the file. */
-  async open(): Promise<void> {
+  open(): void {
     try {
-      const folder = await mkdtemp(join(this.#parent, "tenure-"));
+      const folder = mkdtempSync(join(this.#parent, "tenure-"));
       // The child may switch to another user before it reads the file.
-      await chmod(folder, 0o755);
+      chmodSync(folder, 0o755);
       this.#folder = folder;
     } catch (error) {
       this.#report(error);
@@ -69,7 +68,7 @@ export class DeadlineFile {
     await this.#writing;
     const folder = this.#folder;
     this.#folder = undefined;
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => {});
+    if (folder !== undefined) await files.rm(folder, { recursive: true, force: true }).catch(() => {});
   }
 
   #writeNow(folder: string, line: string): void {
@@ -86,8 +85,8 @@ export class DeadlineFile {
     try {
       for (let line = this.#next; line !== undefined; line = this.#next) {
         this.#next = undefined;
-        await writeFile(join(folder, "next"), line);
-        await rename(join(folder, "next"), join(folder, "deadline"));
+        await files.writeFile(join(folder, "next"), line);
+        await files.rename(join(folder, "next"), join(folder, "deadline"));
       }
       this.#isReported = false;
     } catch (error) {

@@ -4,6 +4,7 @@ import type { Gate } from "@tenure/traffic";
 import type { Check, Ready } from "./check/spec.ts";
 import type { Completion, SupervisedElection } from "./election-seam.ts";
 import type { KillMode } from "./process/stop-signal.ts";
+import type { StartedWatchdog } from "./start-watchdog.ts";
 
 export const exitActions = ["restart", "release", "exit"] as const;
 export type OnExit = (typeof exitActions)[number];
@@ -134,6 +135,8 @@ export interface SupervisorOptions {
   readonly gates?: readonly Gate[];
   /** The folder of the child's deadline file. @default the system's folder for temporary files */
   readonly deadlineFolder?: string;
+  /** A watchdog that `startWatchdog` of @tenure/supervisor/start-watchdog has started already. @default one is started by `run` */
+  readonly watchdog?: StartedWatchdog;
   /** @default the machine's clock */
   readonly clock?: Clock;
 }

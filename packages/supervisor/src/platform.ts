@@ -21,9 +21,17 @@ export function inheritedEnvironment(): Record<string, string | undefined> {
   return { ...process.env };
 }
 
-/** A new unique id. */
+/**
+ * A new id that no other process of this machine has had or will have. Not from node:crypto, which takes milliseconds to load, and
+ * the watchdog is the first thing that a command starts.
+ */
 export function randomId(): string {
-  return globalThis.crypto.randomUUID().replaceAll("-", "");
+  const parts = [process.pid, Math.floor(Math.random() * 2 ** 32)].map((part) => hex(part, 8));
+  return parts.join(hex(process.hrtime.bigint(), 16));
+}
+
+function hex(number: number | bigint, digits: number): string {
+  return number.toString(16).padStart(digits, "0");
 }
 
 export type Delivery = "sent" | "gone" | "denied";

@@ -22,6 +22,7 @@ type Optional =
   | "stdout"
   | "stderr"
   | "deadlineFolder"
+  | "watchdog"
   | "clock"
   | "completion"
   | "health"

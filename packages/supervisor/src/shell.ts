@@ -48,7 +48,7 @@ export class Shell {
   readonly watchdog: Watchdog;
   readonly deadlineFile: DeadlineFile;
   readonly #parts: ShellOptions;
-  readonly #marker = randomId();
+  readonly #marker: string;
   readonly #tree: ProcessTree;
   readonly #gates: GateGroup;
   /** Checks and hooks that run. */
@@ -65,12 +65,14 @@ export class Shell {
     const { options, clock, send } = parts;
     const onError = (error: Error) => parts.emit("error", { error });
     this.#parts = parts;
+    this.#marker = options.watchdog?.marker ?? randomId();
     this.watchdog = new Watchdog({
       marker: this.#marker,
       clock,
       onAnswer: (question) => send({ type: "watchdog-answered", question }),
       onEnd: (why) => send({ type: "watchdog-ended", why }),
       onKilled: (pids, sinceMs) => send({ type: "watchdog-killed", pids, sinceMs }),
+      started: options.watchdog,
     });
     this.#tree = new ProcessTree({
       marker: this.#marker,
@@ -255,15 +257,14 @@ export class Shell {
     if (this.#process?.connected) this.#process.send(message, () => {});
   }
 
-  async #publish(deadline: Instant): Promise<void> {
+  async #publish(at: Instant): Promise<void> {
     const { options, term } = this.#parts;
     const { killMarginMs } = options;
-    const { monoMs, wallMs } = deadline;
-    this.watchdog.setDeadline({ monoMs: monoMs - killMarginMs, wallMs: wallMs - killMarginMs });
+    this.watchdog.setDeadline({ monoMs: at.monoMs - killMarginMs, wallMs: at.wallMs - killMarginMs });
     // The watchdog is asked whether it knows the deadline, and answers while the file is written.
     await undefined;
     const token = tokenOf(term());
-    if (token !== undefined) await this.deadlineFile.write(deadline, token);
+    if (token !== undefined) await this.deadlineFile.write(at, token);
   }
 
   #openGates(): void {

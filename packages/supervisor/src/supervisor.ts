@@ -73,7 +73,7 @@ export class Supervisor {
     if (signal?.aborted) onAborted();
     try {
       if (!this.#ending.signal.aborted) {
-        await deadlineFile.open();
+        deadlineFile.open();
         if (deadlineFile.folder !== undefined) watchdog.setFolder(deadlineFile.folder);
         // Now, so that the watchdog is ready when this replica wins the election.
         this.#machine.send({ type: "start" });

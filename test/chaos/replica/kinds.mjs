@@ -26,7 +26,7 @@ import { fileURLToPath } from "node:url";
  */
 
 const path = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
-const command = path("../../../packages/cli/bin/tenure.mjs");
+const command = path("../../../packages/cli/bin/tenure.cjs");
 const worker = path("./worker.mjs");
 
 /** @type {Kind} */

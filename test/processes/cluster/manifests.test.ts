@@ -122,9 +122,9 @@ describe.skipIf(obstacle !== undefined)("in a sandbox that runs pods", () => {
     await writeFile(join(billing, "worker.js"), server);
     for (const part of ["bin", "bundle", "package.json"])
       await cp(join(tenureFolder, part), join(billing, "tenure", part), { recursive: true });
-    const start = `${process.execPath} tenure/bin/tenure.mjs`;
+    const start = `${process.execPath} tenure/bin/tenure.cjs`;
     await writeFile(join(billing, "package.json"), JSON.stringify({ scripts: { start } }));
-    const tenure = `${process.execPath} ${join(tenureFolder, "bin/tenure.mjs")}`;
+    const tenure = `${process.execPath} ${join(tenureFolder, "bin/tenure.cjs")}`;
     const images = [`billing=${billing}`, ...["tenure", "worker"].map((name) => `${name}=${tenure}`)];
     // With a network of their own, pods have addresses that an EndpointSlice may name.
     const nodes = ["--nodes", "3", "--isolation", "network"];

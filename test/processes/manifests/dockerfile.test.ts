@@ -64,6 +64,6 @@ test("runs as the same numeric user as the manifests", () => {
 test("starts tenure under tini, which reaps zombies, without a shell", () => {
   expect(JSON.parse(last("ENTRYPOINT") as string)).toEqual(["/sbin/tini", "--", "tenure"]);
   expect(all("RUN").at(-1)).toContain("apk add --no-cache tini");
-  expect(existsSync(`${root}packages/cli/bin/tenure.mjs`)).toBe(true);
-  expect(all("RUN").join("\n")).toContain("/opt/tenure/packages/cli/bin/tenure.mjs /usr/local/bin/tenure");
+  expect(existsSync(`${root}packages/cli/bin/tenure.cjs`)).toBe(true);
+  expect(all("RUN").join("\n")).toContain("/opt/tenure/packages/cli/bin/tenure.cjs /usr/local/bin/tenure");
 });

@@ -18,7 +18,7 @@ import { eventually } from "../../conformance/locks-target.ts";
 import { type Body, Target } from "../../conformance/target.ts";
 import { collectionOf } from "./resources.ts";
 
-const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
 const [name, namespace] = ["billing", "prod"];
 let sandbox: Sandbox;
 let target: Target;

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { KubeClient, loadConfig } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 
-const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
 
 export interface Ran {
   readonly code: number | null;

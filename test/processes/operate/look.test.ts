@@ -232,7 +232,7 @@ describe("tenure watch in a pipe", () => {
     await lease("one", record("pod-a"), namespace);
     await lease("two", record("pod-b"), namespace);
     const line = `"$0" "$1" watch -n ${namespace} --kubeconfig "$2" | head -1; echo "\${PIPESTATUS[0]}"`;
-    const bin = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+    const bin = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
     // A new process group, so that a failed test can kill all of the pipe.
     const shell = spawn("bash", ["-c", line, process.execPath, bin, cluster.kubeconfig], { detached: true });
     onTestFailed(() => void process.kill(-(shell.pid as number), "SIGKILL"));
@@ -276,7 +276,7 @@ it("tenure list prints locks in ConfigMaps and Endpoints only with --legacy", as
 });
 
 it("works as a kubectl plugin", async () => {
-  const plugin = fileURLToPath(new URL("../../../packages/cli/bin/kubectl-tenure.mjs", import.meta.url));
+  const plugin = fileURLToPath(new URL("../../../packages/cli/bin/kubectl-tenure.cjs", import.meta.url));
   const { stdout } = await promisify(execFile)(plugin, [
     "list",
     "-n",

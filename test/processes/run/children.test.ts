@@ -137,3 +137,13 @@ describe("a child gets", { timeout: 30_000 }, () => {
     expect((await replica.exit).code).toBe(0);
   });
 });
+
+it.each([
+  ["a flag that does not exist", ["--lease-lock-nam", "x"], 2],
+  ["a value that is not possible", ["--lease-lock-name", "x", "--stop-timeout", "soon"], 2],
+  ["a command that does not exist", ["--lease-lock-name", "x"], 127],
+  ["a share of the work", ["--lease-lock-name", "x", "--shards", "none"], 2],
+])("%s ends it without a process left", async (_what, flags, code) => {
+  const replica = startTenure(["run", "--kubeconfig", world.kubeconfig, ...flags, "--", "no-such-program"]);
+  expect(await replica.exit).toEqual({ code, signal: null, survivors: [] });
+});

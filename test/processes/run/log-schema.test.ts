@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { lineProblems } from "../../../packages/cli/src/log/events.ts";
 import { newWorld } from "./world.ts";
 
-const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
 const world = newWorld();
 
 function start(name: string, ...args: string[]) {

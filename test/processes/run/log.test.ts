@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { shellCommand, startTenure } from "./replicas.ts";
 import { newWorld } from "./world.ts";
 
-const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
 interface Lease {
   readonly spec: { readonly renewTime: string; readonly leaseTransitions: number };
 }

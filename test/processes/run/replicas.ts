@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe as describeProcess, isAlive, marked, markVariable, watchdogsOf } from "./survivors.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const command = `${root}packages/cli/bin/tenure.mjs`;
+const command = `${root}packages/cli/bin/tenure.cjs`;
 
 /** A JSON line of the log. */
 interface Line {

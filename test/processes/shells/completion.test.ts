@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkRunBuild } from "../run/replicas.ts";
 
-const program = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
 let folder: string;
 beforeAll(() => {
   checkRunBuild();
@@ -66,7 +66,7 @@ describe.each(Object.entries(shells))("%s", (shell, commandFor) => {
 
 it("kubectl_complete-tenure answers in the form that kubectl reads", () => {
   const plugin = fileURLToPath(
-    new URL("../../../packages/cli/bin/kubectl_complete-tenure.mjs", import.meta.url),
+    new URL("../../../packages/cli/bin/kubectl_complete-tenure.cjs", import.meta.url),
   );
   const { stdout } = spawnSync(process.execPath, [plugin, "st"], { encoding: "utf8" });
   expect(stdout).toMatch(/^status\t.*\nstep-down\t.*\n:4\n$/);

@@ -157,7 +157,7 @@ describe("a worker under tenure run", () => {
     const kubeconfig = join(folder, "kubeconfig");
     await sandbox.writeKubeconfig(kubeconfig);
     const health = `127.0.0.1:${await freePort()}`;
-    const { child, exited, output } = start("packages/cli/bin/tenure.mjs", [
+    const { child, exited, output } = start("packages/cli/bin/tenure.cjs", [
       ...["run", "--kubeconfig", kubeconfig, "--lease-lock-name", "orders", "--id", "a"],
       ...["--ready", `grpc://${health}/ready`, "--health", `grpc://${health}`, "--health-period", "100ms"],
       ...["--log-format", "json", "--child-shutdown", "20s", "--child-drain", "15s", "--"],

@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 async function start(id: string): Promise<Replica> {
-  const command = join(root, "packages/cli/bin/tenure.mjs");
+  const command = join(root, "packages/cli/bin/tenure.cjs");
   const where = ["--kubeconfig", connection.kubeconfig, "--namespace", namespace];
   const args = ["sidecar", "--election=example", `--id=${id}`, "--http=127.0.0.1:0", ...lease, ...where];
   const sidecar = spawn(process.execPath, [command, ...args], { stdio: ["ignore", "pipe", "inherit"] });

@@ -7,7 +7,7 @@ import { endpointSlice } from "@tenure/traffic";
 import { afterEach, expect, it } from "vitest";
 import { connectForLocks, eventually } from "../../conformance/locks-target.ts";
 
-const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../packages/cli/bin/tenure.cjs", import.meta.url));
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

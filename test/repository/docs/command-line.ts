@@ -4,7 +4,7 @@ import { declareProgram } from "../../../packages/cli/src/command-line.ts";
 import { fakePlatform } from "../../../packages/cli/src/testing/fake-platform.ts";
 
 /** @param words the arguments after `tenure` @returns the problems of the command line */
-export function problemsOf(words: readonly string[]): string[] {
+export async function problemsOf(words: readonly string[]): Promise<string[]> {
   let complaints = "";
   const platform = {
     ...fakePlatform("", { home: "/nowhere" }),
@@ -12,7 +12,7 @@ export function problemsOf(words: readonly string[]): string[] {
       complaints += text;
     },
   };
-  let command: Command = declareProgram(platform);
+  let command: Command = await declareProgram(platform);
   let rest = [...words];
   for (;;) {
     const next = command.commands.find(

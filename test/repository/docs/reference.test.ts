@@ -9,11 +9,11 @@ import type { Platform } from "../../../packages/cli/src/platform.ts";
 import { childVariables, helpPlatform, pages, variables } from "../../../scripts/reference.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const program = () => declareProgram(helpPlatform as unknown as Platform);
+const program = await declareProgram(helpPlatform as unknown as Platform);
 const read = (file: string) => readFileSync(`${root}docs/reference/${file}`, "utf8");
 
 describe("docs/reference is up to date (else: npm run build && node scripts/reference.mjs)", () => {
-  test.each(Object.entries(pages(program(), metricsCatalogue, { lineFields, logEvents })))(
+  test.each(Object.entries(pages(program, metricsCatalogue, { lineFields, logEvents })))(
     "%s",
     (file, text) => {
       expect(read(file)).toBe(text);
@@ -23,7 +23,7 @@ describe("docs/reference is up to date (else: npm run build && node scripts/refe
 
 test("every command and every visible flag is listed", () => {
   const text = read("flags.md");
-  const commands = program().commands.filter((command) => command.name() !== "help");
+  const commands = program.commands.filter((command) => command.name() !== "help");
   expect(commands.length).toBeGreaterThan(8);
   for (const command of commands) {
     const [, section = ""] =

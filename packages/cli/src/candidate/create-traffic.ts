@@ -1,5 +1,5 @@
 /** Creates the gates and the status server that the flags describe. */
-import { readFile } from "node:fs/promises";
+import { promises as files } from "node:fs";
 import {
   Backoff,
   formatDuration,
@@ -12,32 +12,21 @@ import {
 } from "@tenure/base";
 import type { Election } from "@tenure/election";
 import {
-  PrometheusMetrics,
+  type PrometheusMetrics,
   type ReadyMode,
   StatusError,
   type StatusServer,
   type StatusSource,
-  startStatusServer,
 } from "@tenure/status";
 import { parseListenAddress, readyModes } from "@tenure/status/internal";
 import type { Supervisor } from "@tenure/supervisor";
-import {
-  endpointSlice,
-  type Gate,
-  type GivenPorts,
-  leaderConfigMap,
-  type PodLabelOptions,
-  podLabel,
-  prepareGates,
-  readyFile,
-  TrafficError,
-} from "@tenure/traffic";
+import { type Gate, prepareGates, TrafficError } from "@tenure/traffic";
 import { isTransient, takeOverEachTerm } from "@tenure/traffic/internal";
 import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import type { TrafficFlags } from "../settings/traffic-options.ts";
-import { countFailures, type GateFailure } from "./count-gate-failures.ts";
+import { parsePorts } from "./parse-ports.ts";
 
 export interface Traffic {
   readonly gates: readonly Gate[];
@@ -65,8 +54,6 @@ export interface TrafficParts {
   /** Receives failures of gates, and reports of repairs. */
   readonly onError: (error: Error) => void;
 }
-
-type GateOptions = PodLabelOptions & { readonly onError: (error: Error) => void };
 
 /** What the status server shows about an election with a supervised child. */
 export function statusSourceOf(
@@ -127,7 +114,10 @@ export function trafficProblems(
 export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   const { flags, election } = parts;
   const { status } = flags;
-  const metrics = status === undefined ? undefined : await PrometheusMetrics.create({ name: election });
+  // Loaded only if they are needed, because most replicas start without them.
+  const server = status === undefined ? undefined : await import("@tenure/status");
+  const metrics = await server?.PrometheusMetrics.create({ name: election });
+  const { createGates } = hasGates(flags) ? await import("./create-gates.ts") : { createGates: () => [] };
   const gates = asUsageError(() => createGates(parts, (gate, action) => metrics?.gateFailed(gate, action)));
   return {
     gates,
@@ -135,20 +125,24 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
     takeOver: (own) => takeOverEachTerm(own, { gates, onError: parts.onError }),
     prepare: (signal) => asFailure(() => prepareWhenPossible(gates, parts, signal)),
     async serve(source) {
-      if (status === undefined || !metrics) return undefined;
+      if (status === undefined || !server || !metrics) return undefined;
       metrics.observe(source);
       const { statusReady, statusTokenFile } = flags;
       return asFailure(() =>
-        startStatusServer({
+        server.startStatusServer({
           listen: status,
           source,
           metrics,
           readyMode: statusReady as ReadyMode,
-          ...(statusTokenFile !== undefined && { token: () => readFile(statusTokenFile, "utf8") }),
+          ...(statusTokenFile !== undefined && { token: () => files.readFile(statusTokenFile, "utf8") }),
         }),
       );
     },
   };
+}
+
+function hasGates({ readyFile, label, service, leaderConfigmap }: TrafficFlags): boolean {
+  return Boolean(label) || [readyFile, service, leaderConfigmap].some((value) => value !== undefined);
 }
 
 const preparePauses = { firstMs: 1_000, mostMs: 30_000, jitter: 0 };
@@ -173,68 +167,6 @@ async function prepareWhenPossible(
       signal.throwIfAborted();
     }
   }
-}
-
-function createGates(parts: TrafficParts, onFailure: GateFailure): Gate[] {
-  const { flags, connection, platform, election, identity } = parts;
-  const gates: Gate[] = [];
-  const add = (kind: string, create: (onError: (error: Error) => void) => Gate) => {
-    const onError = (error: Error) => {
-      if (!(error instanceof TrafficError && error.code === "Mended")) onFailure(kind, "check");
-      parts.onError(error);
-    };
-    gates.push(countFailures(create(onError), kind, onFailure));
-  };
-  if (flags.readyFile !== undefined) {
-    const { readyFile: path } = flags;
-    add("ready-file", (onError) => readyFile({ path, onError }));
-  }
-  if (!connection) return gates;
-  const { client } = connection;
-  // The namespace of the pod, which may differ from that of the lock.
-  const namespace = platform.env("POD_NAMESPACE") || platform.env("NAMESPACE") || connection.namespace;
-  const pod = platform.env("POD_NAME") || identity;
-  const addInCluster = (kind: string, create: (common: GateOptions) => Gate) =>
-    add(kind, (onError) => create({ client, namespace, pod, election, onError, clock: platform.clock }));
-  if (flags.label) addInCluster("label", podLabel);
-  if (flags.service !== undefined) {
-    const { service, endpointSlice: name, port } = flags;
-    const ports = port === undefined ? undefined : parsePorts(port);
-    const [nodeName, podUid] = [platform.env("NODE_NAME"), platform.env("POD_UID")];
-    addInCluster("endpointslice", (common) =>
-      endpointSlice({
-        ...common,
-        service,
-        address: flags.address ?? platform.env("POD_IP") ?? "",
-        ...(name !== undefined && { name }),
-        ...(ports !== undefined && { ports }),
-        ...(nodeName && { nodeName }),
-        ...(podUid && { podUid }),
-      }),
-    );
-  }
-  if (flags.leaderConfigmap !== undefined) {
-    const [name = "", key] = flags.leaderConfigmap.split("/", 2);
-    addInCluster("configmap", (common) =>
-      leaderConfigMap({ ...common, name, ...(key !== undefined && { key }) }),
-    );
-  }
-  return gates;
-}
-
-/** `8080`, or `http=8080,grpc=9090`. */
-function parsePorts(text: string): GivenPorts | undefined {
-  const number = (digits: string) =>
-    /^\d{1,5}$/.test(digits) && Number(digits) > 0 && Number(digits) <= 65_535 ? Number(digits) : undefined;
-  if (!text.includes("=")) return number(text);
-  const ports: Record<string, number> = {};
-  for (const part of text.split(",")) {
-    const [, name = "", digits = ""] = /^([^=]+)=([^=]+)$/.exec(part) ?? [];
-    const port = number(digits);
-    if (port === undefined) return undefined;
-    ports[name] = port;
-  }
-  return ports;
 }
 
 /** Runs a function whose setup errors mean a wrong command line. */

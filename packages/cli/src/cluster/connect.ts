@@ -28,7 +28,10 @@ export async function connect(
   platform: Platform,
   options: ConnectOptions = {},
 ): Promise<Connection> {
-  const config = await findCluster(flags, platform, options);
+  const finding = findCluster(flags, platform, options);
+  // Node loads it while the credentials are read.
+  void import("node:https");
+  const config = await finding;
   const namespace =
     flags.namespace ??
     (platform.env("NAMESPACE") || platform.env("POD_NAMESPACE") || config.namespace || "default");

@@ -9,7 +9,7 @@ const answerWithinMs = 2_000;
 
 export async function answerCompletion(platform: Platform): Promise<number> {
   const words = platform.args.slice(1);
-  const completion = complete(declareProgram(platform), words);
+  const completion = complete(await declareProgram(platform), words);
   let names: readonly string[] = [];
   if (completion.ask) {
     const asked = namesFrom(completion.ask, completion, platform).then((found) => {

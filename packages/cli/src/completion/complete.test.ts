@@ -3,7 +3,7 @@ import { declareProgram } from "../command-line.ts";
 import { fakePlatform } from "../testing/fake-platform.ts";
 import { complete, printCompletion } from "./complete.ts";
 
-const program = declareProgram(fakePlatform("", { home: "/home/user" }));
+const program = await declareProgram(fakePlatform("", { home: "/home/user" }));
 const ask = (...words: string[]) => complete(program, words);
 const offered = (...words: string[]) => ask(...words).candidates.map(({ word }) => word);
 

@@ -47,6 +47,7 @@ export function fakePlatform(args: string | string[], options: FakeOptions): Fak
     terminal: { columns: () => 80, rows: () => 24, onResize: () => () => {} },
     pid: 1,
     uid: () => 0,
+    parent: () => 1,
     parents: () => [1],
     printed: "",
     complained: "",

@@ -7,8 +7,15 @@
  * of milliseconds, for which the child does not wait. A daemon that the child starts before, and that can be found in no other
  * way, is not in the group.
  */
-import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import {
+  accessSync,
+  constants,
+  promises as files,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 export interface ChildCgroup {
@@ -75,7 +82,7 @@ export function childCgroup(
       if (outside.length === 0) return;
       for (const pid of outside) {
         // It may have exited, or this process may not be allowed to move it.
-        await writeFile(procs, String(pid)).catch(() => refused.add(pid));
+        await files.writeFile(procs, String(pid)).catch(() => refused.add(pid));
       }
     }
   }

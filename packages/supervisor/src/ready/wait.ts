@@ -1,6 +1,6 @@
 /** Waits until a child is ready, in the way that the options define. */
 import type { ChildProcess } from "node:child_process";
-import { stat } from "node:fs/promises";
+import { promises as files } from "node:fs";
 import type { Readable } from "node:stream";
 import { after, type Clock, messageOf, sleep } from "@tenure/base";
 import { runCheck } from "../check/run.ts";
@@ -120,7 +120,7 @@ function matchingLine(child: ChildProcess, pattern: RegExp, signal: AbortSignal)
 /** Changes when the file is written, replaced or touched. Undefined if there is no file. */
 async function signatureOf(path: string): Promise<string | undefined> {
   try {
-    const { ino, dev, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    const { ino, dev, size, mtimeNs, ctimeNs } = await files.stat(path, { bigint: true });
     return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch {
     return undefined;

@@ -2,11 +2,9 @@
  * The supervisor's side of the watchdog: starts the process and sends it messages. It keeps all that a watchdog must know, so
  * that another one can take over at once. The machine decides when.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import type { ChildProcess } from "node:child_process";
 import { after, type Clock, type Instant, messageOf } from "@tenure/base";
-import { inheritedEnvironment, nodeProgram, ownPid } from "../platform.ts";
+import { type StartedWatchdog, spawnWatchdog } from "../start-watchdog.ts";
 import { type FromWatchdog, messageReader, type ToWatchdog, toLine } from "./protocol.ts";
 
 export interface WatchdogOptions {
@@ -17,12 +15,12 @@ export interface WatchdogOptions {
   readonly onEnd: (why: string) => void;
   /** The watchdog killed the child, because the supervisor did not do so in time. */
   readonly onKilled: (pids: readonly number[], sinceMs: number) => void;
+  /** The first process, with the same marker. @default one is started */
+  readonly started?: StartedWatchdog | undefined;
   /** The command that starts the watchdog. @default this Node, with as little memory as possible */
   readonly argv?: readonly string[];
 }
 
-/** A small heap, and one thread for garbage collection. The watchdog is idle most of the time. */
-const frugalFlags = ["--max-old-space-size=16", "--max-semi-space-size=1", "--v8-pool-size=1"];
 /** How long the watchdog may take to exit. It has nothing left to do then; a stopped one (SIGSTOP) is killed. */
 const exitWithinMs = 2_000;
 
@@ -43,17 +41,9 @@ export class Watchdog {
   }
 
   start(): void {
-    const [command = "", ...args] = this.#options.argv ?? [nodeProgram, ...frugalFlags, programFile()];
+    const { marker, started, argv } = this.#options;
     try {
-      this.#connect(
-        spawn(command, [...args, this.#options.marker, String(ownPid)], {
-          // Its own session: neither Ctrl-C nor a signal to the supervisor's group reaches it.
-          detached: true,
-          stdio: ["pipe", "pipe", "ignore"],
-          env: minimalEnvironment(),
-          cwd: "/",
-        }),
-      );
+      this.#connect(started?.take() ?? spawnWatchdog(marker, argv));
     } catch (error) {
       this.#options.onEnd(messageOf(error));
     }
@@ -144,15 +134,4 @@ export class Watchdog {
   #send(message: ToWatchdog): void {
     if (this.#process?.stdin?.writable) this.#process.stdin.write(toLine(message));
   }
-}
-/** The built program: beside this file or, for tests that run on the sources, in dist. */
-function programFile(): string {
-  const here = fileURLToPath(new URL("./main.js", import.meta.url));
-  return existsSync(here) ? here : fileURLToPath(new URL("../../dist/watchdog/main.js", import.meta.url));
-}
-
-/** Without NODE_OPTIONS, which would load inspectors and agents into the watchdog. */
-function minimalEnvironment(): Record<string, string | undefined> {
-  const { LD_LIBRARY_PATH, TZ } = inheritedEnvironment();
-  return { LD_LIBRARY_PATH, TZ };
 }

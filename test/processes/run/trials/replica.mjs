@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { isAlive, marked, markVariable, watchdogsOf } from "../survivors.mjs";
 
-const command = fileURLToPath(new URL("../../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../../packages/cli/bin/tenure.cjs", import.meta.url));
 
 /** @type {Set<TrialReplica>} */
 export const replicas = new Set();

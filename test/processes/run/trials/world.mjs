@@ -13,7 +13,7 @@ import { freePorts } from "../../../kube/ports.mjs";
 import { replicas, TrialReplica } from "./replica.mjs";
 import { Tree, trees } from "./tree.mjs";
 
-const command = fileURLToPath(new URL("../../../../packages/cli/bin/tenure.mjs", import.meta.url));
+const command = fileURLToPath(new URL("../../../../packages/cli/bin/tenure.cjs", import.meta.url));
 
 /** Short, so that many trials fit into a minute. The hard deadline is 1.88 s after a renewal was sent. */
 const timings = ["--lease-duration", "2s", "--renew-deadline", "1.2s", "--retry-period", "300ms"];

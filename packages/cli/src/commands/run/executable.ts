@@ -2,19 +2,18 @@
  * Checks before the election that the command can be run, because a replica that cannot do the work must not become leader.
  * It does not find what only starting the command would show, such as a script whose interpreter is missing.
  */
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 import { CliError } from "../../errors.ts";
 
 /** The search path if PATH is not set. */
 const standardPath = "/usr/local/bin:/usr/bin:/bin";
 
-export async function checkExecutable(
+export function checkExecutable(
   command: string,
   { path, cwd = "." }: { readonly path?: string | undefined; readonly cwd?: string | undefined },
-): Promise<void> {
-  if ((await kind(cwd)) !== "directory") {
+): void {
+  if (kind(cwd) !== "directory") {
     throw new CliError(
       "Usage",
       `Cannot run ${command} in ${cwd}: the directory does not exist; correct --cwd`,
@@ -22,7 +21,7 @@ export async function checkExecutable(
   }
   const isPath = command.includes("/");
   const folders = isPath ? [""] : (path ?? standardPath).split(delimiter);
-  const found = await Promise.all(folders.map((folder) => kind(resolve(cwd, folder, command))));
+  const found = folders.map((folder) => kind(resolve(cwd, folder, command)));
   if (found.includes("executable")) return;
   // A search in PATH skips directories and files that are not executable. A path names exactly one file.
   const there = isPath ? found[0] : found.find((what) => what === "file");
@@ -34,14 +33,16 @@ export async function checkExecutable(
   throw new CliError("NotExecutable", `Cannot run ${command}: ${why}`);
 }
 
-async function kind(file: string): Promise<"executable" | "file" | "directory" | undefined> {
+function kind(file: string): "executable" | "file" | "directory" | undefined {
   try {
-    if ((await stat(file)).isDirectory()) return "directory";
+    if (statSync(file).isDirectory()) return "directory";
   } catch {
     return undefined;
   }
-  return access(file, constants.X_OK).then(
-    () => "executable",
-    () => "file",
-  );
+  try {
+    accessSync(file, constants.X_OK);
+    return "executable";
+  } catch {
+    return "file";
+  }
 }

@@ -37,8 +37,8 @@ export function chooseFileLimit(
 }
 
 /** Sets the limit of this process. Throws if --rlimit asks for one that cannot be set. */
-export function setFileLimit(wanted: number | undefined, platform: Pick<Platform, "pid" | "parents">): void {
-  const limit = chooseFileLimit(wanted, limitsOf(platform.pid), limitsOf(platform.parents()[0] ?? 0));
+export function setFileLimit(wanted: number | undefined, platform: Pick<Platform, "pid" | "parent">): void {
+  const limit = chooseFileLimit(wanted, limitsOf(platform.pid), limitsOf(platform.parent()));
   if (limit === undefined) return;
   const { error, status, stderr } = spawnSync(
     "prlimit",

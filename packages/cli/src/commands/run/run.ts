@@ -33,7 +33,6 @@ import { lostLeaseWarnings } from "./lost-lease-warnings.ts";
 import { newOnce, type Once, onceProblems } from "./once.ts";
 import { isShared, shareProblems } from "./share-flags.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
-import { superviseShares } from "./supervise-shares.ts";
 import { logSupervisor } from "./supervisor-log.ts";
 import { limitWait } from "./wait-limit.ts";
 
@@ -65,7 +64,10 @@ export async function runCommand(
     const log = await openLog(setup.flags, platform, 2);
     for (const warning of setup.warnings) log.warn(warning, { event: "advice" });
     try {
-      return await (isShared(setup.flags) ? superviseShares : supervise)(setup, platform, signals, log);
+      const serve = isShared(setup.flags)
+        ? (await import("./supervise-shares.ts")).superviseShares
+        : supervise;
+      return await serve(setup, platform, signals, log);
     } finally {
       await log.close();
     }
@@ -93,7 +95,7 @@ async function check(typed: readonly string[], declared: Command, platform: Plat
   }
   rejectProblems(problems, { nameOf });
   setFileLimit(flags.rlimit === undefined ? undefined : checkFileLimit(flags.rlimit).value, platform);
-  await checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
+  checkExecutable(command[0] as string, { path: platform.env("PATH"), cwd: flags.cwd });
   const warnings = [
     ...electionWarnings(flags, nameOf),
     ...describeProblems(lostLeaseWarnings(flags), nameOf),
@@ -144,6 +146,7 @@ async function supervise(
     args,
     gates,
     ...(once && { completion: once }),
+    ...(platform.watchdog && { watchdog: platform.watchdog }),
   });
   const waiting = limitWait(supervisor, parseDuration(flags.wait), signals.shutdown, platform.clock);
   const stops = [

@@ -42,6 +42,8 @@ export async function superviseShares(
   signals: Signals,
   log: Log,
 ): Promise<number> {
+  // Every child has a watchdog of its own.
+  await platform.watchdog?.discard();
   const onWait = (message: string) => log.warn(message, { event: "waiting" });
   const cluster = await connect(flags, platform, { signal: signals.shutdown, onWait });
   const client = newClient(cluster.config, platform, "tenure shards");
