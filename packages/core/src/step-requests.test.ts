@@ -127,7 +127,7 @@ describe("the watch", () => {
     candidate.random = 0.75;
     candidate.send({ type: "changed" });
     candidate.found(released(8));
-    expect(candidate.state.phase).toMatchObject({ staggerMs: 2 });
+    expect(candidate.state.phase).toMatchObject({ staggerMs: 1 });
   });
 
   it("that reports an unknown change makes a leader read before it renews", () => {

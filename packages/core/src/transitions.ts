@@ -14,10 +14,10 @@ export interface StepContext {
 }
 
 /**
- * All candidates see a release at the same time. One in three reacts at once, the others one or two milliseconds later, when most see
- * that the lock is taken. Whole milliseconds, because timers are not finer: a fraction would cost another one.
+ * All candidates see a release at the same time. Half of them react at once, the others a millisecond later, when some see that the
+ * lock is taken. A whole millisecond, because timers are not finer. Not more, because with few replicas every handover would wait.
  */
-const staggerSteps = 3;
+const staggerSteps = 2;
 /** The wait before the first retry of a failed request. It doubles up to retryPeriod. */
 const firstRetryMs = 100;
 /** No request times out sooner, and no retry is planned sooner, however near the renew deadline is. */

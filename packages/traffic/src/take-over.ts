@@ -28,10 +28,11 @@ export function takeOverSoon(term: Term, options: TakeOverOptions): void {
   const stopListening = onAbort(term.signal, cancel);
 }
 
-/** Calls `takeOverSoon` for every term of an election. The returned function stops that. */
+/** Calls `takeOverSoon` for every term of an election, if a gate can take over. The returned function stops that. */
 export function takeOverEachTerm(
   election: { on(name: "term-started", listener: (event: { readonly term: Term }) => void): () => void },
   options: TakeOverOptions,
 ): () => void {
+  if (!options.gates.some(({ takeOver }) => takeOver)) return () => {};
   return election.on("term-started", ({ term }) => takeOverSoon(term, options));
 }
