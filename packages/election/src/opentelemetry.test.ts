@@ -37,10 +37,10 @@ function world() {
       .getMetrics()
       .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((each) => each.metrics));
     return Object.fromEntries(
-      found.map(({ descriptor, dataPoints }) => [
-        descriptor.name,
-        { unit: descriptor.unit, ...dataPoints.at(-1) },
-      ]),
+      found.map(({ descriptor, dataPoints }) => {
+        const { value, attributes } = dataPoints.at(-1) ?? {};
+        return [descriptor.name, { unit: descriptor.unit, value, attributes }];
+      }),
     );
   };
   return { spans, tracer, clock, lock, election, instrumentation, measure };

@@ -8,7 +8,7 @@ const combinations = (["run", "sidecar"] as const).flatMap((mode) =>
   trafficModes.map((traffic) => ({ mode, traffic })),
 );
 
-test.each(combinations)("$mode, $traffic", (options) => {
+test.each(combinations)("$mode, $traffic", async (options) => {
   const checked = checkOptions({
     name: "a",
     namespace: "b",
@@ -18,19 +18,19 @@ test.each(combinations)("$mode, $traffic", (options) => {
     ...options,
   });
   const words = [...tenureArguments(checked), ...(options.mode === "run" ? ["--", ...checked.command] : [])];
-  expect(problemsOf(words)).toEqual([]);
+  expect(await problemsOf(words)).toEqual([]);
 });
 
-test("finds an unknown flag", () => {
-  expect(problemsOf(["run", "--lease-lock-nam=a", "--", "x", "--y"])).toEqual([
+test("finds an unknown flag", async () => {
+  expect(await problemsOf(["run", "--lease-lock-nam=a", "--", "x", "--y"])).toEqual([
     "run has no --lease-lock-nam=a",
   ]);
-  expect(problemsOf(["manifests", "--name", "a"])).toEqual([
+  expect(await problemsOf(["manifests", "--name", "a"])).toEqual([
     "manifests needs --namespace",
     "manifests needs --image",
   ]);
-  expect(problemsOf(["status"])).toEqual(["status needs 1 arguments: 0"]);
-  expect(problemsOf(["sandbox", "--port", "x"]).join()).toContain("whole number");
-  expect(problemsOf(["nothing"])).toEqual(["there is no command nothing"]);
-  expect(problemsOf(["sandbox", "faults", "add", "latency=2000", "--resource", "leases"])).toEqual([]);
+  expect(await problemsOf(["status"])).toEqual(["status needs 1 arguments: 0"]);
+  expect((await problemsOf(["sandbox", "--port", "x"])).join()).toContain("whole number");
+  expect(await problemsOf(["nothing"])).toEqual(["there is no command nothing"]);
+  expect(await problemsOf(["sandbox", "faults", "add", "latency=2000", "--resource", "leases"])).toEqual([]);
 });

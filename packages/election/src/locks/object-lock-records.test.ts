@@ -233,7 +233,7 @@ describe("the holder that the API server prefers", () => {
     const answer = await lock.read(signal);
     if (answer.kind !== "found") throw new Error(answer.kind);
     await lock.write({ ...record, holderIdentity: "" }, answer.view, signal);
-    const { spec } = api.objects.get(path) ?? {};
+    const spec = api.objects.get(path)?.spec;
     expect(spec).toMatchObject({ holderIdentity: "", strategy: "OldestEmulationVersion" });
     expect(spec).not.toHaveProperty("preferredHolder");
   });

@@ -17,7 +17,7 @@ vi.mock("../locks/lock-from-spec.ts", async () => {
   const { LeaseLock } = await import("../locks/lease-lock.ts");
   const { client } = new FakeApi();
   return {
-    lockFromSpec: ({ options }: LockSpec & { kind: "lease" }) => new LeaseLock({ ...options, client }),
+    lockFromSpec: () => new LeaseLock({ name: "x", namespace: "ns", client }),
   };
 });
 
