@@ -191,7 +191,7 @@ export async function bundleForNpm() {
   });
   const { output } = await bundle.write({
     dir: `${cli}bundle`,
-    // Node starts a CommonJS program some ten milliseconds sooner.
+    // Node starts a CommonJS program six to ten milliseconds sooner.
     format: "cjs",
     dynamicImportInCjs: false,
     entryFileNames: "[name].cjs",

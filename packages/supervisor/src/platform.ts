@@ -26,8 +26,8 @@ export function inheritedEnvironment(): Record<string, string | undefined> {
  * the watchdog is the first thing that a command starts.
  */
 export function randomId(): string {
-  const parts = [process.pid, Math.floor(Math.random() * 2 ** 32)].map((part) => hex(part, 8));
-  return parts.join(hex(process.hrtime.bigint(), 16));
+  const random = Math.floor(Math.random() * 2 ** 32);
+  return hex(process.pid, 8) + hex(process.hrtime.bigint(), 16) + hex(random, 8);
 }
 
 function hex(number: number | bigint, digits: number): string {

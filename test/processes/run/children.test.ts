@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as children from "./children.mjs";
 import { type Replica, startTenure } from "./replicas.ts";
+import { watchdogsOf } from "./survivors.mjs";
 import { newWorld } from "./world.ts";
 
 const world = newWorld();
@@ -136,6 +137,14 @@ describe("a child gets", { timeout: 30_000 }, () => {
     replica.kill("SIGTERM");
     expect((await replica.exit).code).toBe(0);
   });
+});
+
+it("that is killed while it starts leaves no watchdog behind", async () => {
+  const replica = start(children.obedient);
+  await expect.poll(() => watchdogsOf(replica.pid), { interval: 1, timeout: 15_000 }).toHaveLength(1);
+  replica.kill("SIGKILL");
+  await replica.exit;
+  await expect.poll(() => watchdogsOf(replica.pid), { timeout: 15_000 }).toEqual([]);
 });
 
 it.each([

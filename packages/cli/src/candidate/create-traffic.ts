@@ -26,6 +26,7 @@ import type { Connection } from "../cluster/connect.ts";
 import { CliError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import type { TrafficFlags } from "../settings/traffic-options.ts";
+import type { GateFailure } from "./count-gate-failures.ts";
 import { parsePorts } from "./parse-ports.ts";
 
 export interface Traffic {
@@ -117,8 +118,8 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
   // Loaded only if they are needed, because most replicas start without them.
   const server = status === undefined ? undefined : await import("@tenure/status");
   const metrics = await server?.PrometheusMetrics.create({ name: election });
-  const { createGates } = hasGates(flags) ? await import("./create-gates.ts") : { createGates: () => [] };
-  const gates = asUsageError(() => createGates(parts, (gate, action) => metrics?.gateFailed(gate, action)));
+  const onFailure: GateFailure = (gate, action) => metrics?.gateFailed(gate, action);
+  const gates = hasGates(flags) ? await loadGates(parts, onFailure) : [];
   return {
     gates,
     ...(metrics && { metrics }),
@@ -139,6 +140,11 @@ export async function createTraffic(parts: TrafficParts): Promise<Traffic> {
       );
     },
   };
+}
+
+async function loadGates(parts: TrafficParts, onFailure: GateFailure): Promise<Gate[]> {
+  const { createGates } = await import("./create-gates.ts");
+  return asUsageError(() => createGates(parts, onFailure));
 }
 
 function hasGates({ readyFile, label, service, leaderConfigmap }: TrafficFlags): boolean {

@@ -143,6 +143,7 @@ describe("rotatingFile", () => {
       "Cannot use the token in /token: the file is empty.",
     );
   });
+
   it("returns what was read just now without reading it again, for a minute", async () => {
     const { platform } = setUp("new");
     const file = rotatingFile({ path: "/token", what: "the token", platform, content: "known" });
