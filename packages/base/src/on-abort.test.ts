@@ -26,4 +26,33 @@ describe("onAbort", () => {
     controller.abort();
     expect(told).toEqual(["c"]);
   });
+
+  it("does not tell a callback that another one has removed", () => {
+    const controller = new AbortController();
+    const told: string[] = [];
+    onAbort(controller.signal, () => endB());
+    const endB = onAbort(controller.signal, () => told.push("b"));
+    onAbort(controller.signal, () => told.push("c"));
+    controller.abort();
+    expect(told).toEqual(["c"]);
+  });
+
+  it("tells the others if one throws, whose error nobody catches", async () => {
+    const uncaught: unknown[] = [];
+    const listeners = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.once("uncaughtException", (error) => uncaught.push(error));
+    const controller = new AbortController();
+    const told: string[] = [];
+    const problem = new Error("a callback failed");
+    onAbort(controller.signal, () => {
+      throw problem;
+    });
+    onAbort(controller.signal, () => told.push("b"));
+    controller.abort();
+    expect(told).toEqual(["b"]);
+    await new Promise(setImmediate);
+    for (const listener of listeners) process.on("uncaughtException", listener);
+    expect(uncaught).toEqual([problem]);
+  });
 });

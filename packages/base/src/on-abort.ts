@@ -1,13 +1,13 @@
 /**
  * Puts one listener on an AbortSignal for any number of callers. Node warns of a leak when a signal has more than ten
  * listeners, but one signal may well end a hundred elections. The listener is removed with its last caller.
+ *
+ * Every request of an election listens to a signal of its own, so this uses no EventTarget, which takes longer to create than
+ * the rest of it.
  */
-import { setMaxListeners } from "node:events";
-
 interface Relay {
-  readonly target: EventTarget;
+  readonly callbacks: Set<() => void>;
   readonly listener: () => void;
-  count: number;
 }
 
 const relays = new WeakMap<AbortSignal, Relay>();
@@ -15,28 +15,37 @@ const relays = new WeakMap<AbortSignal, Relay>();
 /** Calls back when the signal aborts. The returned function removes the callback; calling it again has no effect. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const relay = relays.get(signal) ?? newRelay(signal);
-  // An EventTarget isolates the callbacks from each other: if one throws, the others still run.
-  const listener = () => callback();
-  relay.target.addEventListener("abort", listener, { once: true });
-  relay.count += 1;
-  let isRemoved = false;
+  // A function of its own, so that the same callback can be added twice.
+  const own = () => callback();
+  relay.callbacks.add(own);
   return () => {
-    if (isRemoved) return;
-    isRemoved = true;
-    relay.target.removeEventListener("abort", listener);
-    relay.count -= 1;
-    if (relay.count > 0) return;
+    if (!relay.callbacks.delete(own) || relay.callbacks.size > 0) return;
     signal.removeEventListener("abort", relay.listener);
     relays.delete(signal);
   };
 }
 
 function newRelay(signal: AbortSignal): Relay {
-  const target = new EventTarget();
-  setMaxListeners(0, target);
-  const listener = () => void target.dispatchEvent(new Event("abort"));
+  const callbacks = new Set<() => void>();
+  const listener = () => {
+    for (const callback of [...callbacks]) {
+      // A callback that was called before may have removed this one.
+      if (callbacks.has(callback)) callIsolated(callback);
+    }
+  };
   signal.addEventListener("abort", listener, { once: true });
-  const relay = { target, listener, count: 0 };
+  const relay = { callbacks, listener };
   relays.set(signal, relay);
   return relay;
+}
+
+/** If one callback throws, the others still run, and the error surfaces as one that nobody caught. */
+function callIsolated(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }

@@ -93,7 +93,9 @@ function mayAcceptAtMs(config: Config, state: State, notBeforeMs: number, at: In
 
 /** The monotonic time at which the caller must send a "tick" if no other event happens before. */
 export function nextWakeMs(config: Config, state: State, at: Instant): number {
-  return Math.min(...agenda(config, state, at).map((entry) => entry.atMs));
+  let nextMs = Number.POSITIVE_INFINITY;
+  for (const { atMs } of agenda(config, state, at)) nextMs = Math.min(nextMs, atMs);
+  return nextMs;
 }
 
 /** How long a waiting candidate relies on the watch before it reads the lock. Without a watch, how often it polls. */

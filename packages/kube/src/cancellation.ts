@@ -47,11 +47,25 @@ export class Cancellation {
     this.#cleanups.push(cleanup);
   }
 
+  /** Like `race`, for a value that may be there already. */
+  wait<T>(value: T | Promise<T>): T | Promise<T> {
+    return value instanceof Promise ? this.race(value) : value;
+  }
+
   /** Settles as the promise does, or rejects when cancelled, whichever comes first. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const off = this.onCancel(reject);
-      promise.then(resolve, reject).finally(off);
+      promise.then(
+        (value) => {
+          off();
+          resolve(value);
+        },
+        (error) => {
+          off();
+          reject(error);
+        },
+      );
     });
   }
 

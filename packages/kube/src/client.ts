@@ -36,7 +36,7 @@ export class KubeClient {
   readonly #maxConnections: number;
   readonly #cancels = new Set<(error: KubeError) => void>();
   #config: Promise<ClusterConfig> | undefined;
-  #session: Promise<Session> | undefined;
+  #session: Session | Promise<Session> | undefined;
   #closed = false;
 
   /** @param config a function is called at the first use, and again at the next use if it fails */
@@ -86,8 +86,8 @@ export class KubeClient {
     if (this.#closed) return;
     this.#closed = true;
     for (const cancel of [...this.#cancels]) cancel(closedError());
-    this.#session?.then(
-      (session) => session.close(),
+    Promise.resolve(this.#session).then(
+      (session) => session?.close(),
       () => {},
     );
   }
@@ -118,17 +118,23 @@ export class KubeClient {
     return this.#config;
   }
 
-  #openSession(): Promise<Session> {
+  #openSession(): Session | Promise<Session> {
     this.#session ??= (async () => {
       return openSession(await this.#loadConfig(), {
         platform: this.#platform,
         userAgent: this.#userAgent,
         maxConnections: this.#maxConnections,
       });
-    })().catch((error) => {
-      this.#session = undefined;
-      throw error;
-    });
+    })().then(
+      (session) => {
+        this.#session = session;
+        return session;
+      },
+      (error) => {
+        this.#session = undefined;
+        throw error;
+      },
+    );
     return this.#session;
   }
 

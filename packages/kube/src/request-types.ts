@@ -52,7 +52,8 @@ export type WatchRequest<T> = {
 /** What requests and watches need from their client. */
 export type ClientContext = {
   readonly platform: Platform;
-  session(): Promise<Session>;
+  /** Without a promise once it is open, because every renewal asks for it. */
+  session(): Session | Promise<Session>;
   /** `close()` calls `cancel`. The returned function removes it. */
   register(cancel: (error: KubeError) => void): () => void;
 };

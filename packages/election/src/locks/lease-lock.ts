@@ -10,8 +10,15 @@ export const leaseKind: ObjectKind = {
   root: "/apis/coordination.k8s.io/v1",
   plural: "leases",
   read: ({ spec }) => {
-    const { leaseTransitions, ...rest } = (spec ?? {}) as Record<string, unknown>;
-    return readRecord({ ...rest, transitions: leaseTransitions });
+    const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = (spec ??
+      {}) as Record<string, unknown>;
+    return readRecord({
+      holderIdentity,
+      leaseDurationSeconds,
+      acquireTime,
+      renewTime,
+      transitions: leaseTransitions,
+    });
   },
   preferredHolder: ({ spec }) => {
     const { preferredHolder } = (spec ?? {}) as { preferredHolder?: unknown };

@@ -107,7 +107,8 @@ class SharedWatch {
 
   #route(event: WatchEvent<KubeObject>): void {
     const sameName = this.#subscribers.get(event.object.metadata?.name ?? "");
-    for (const subscriber of [...(sameName ?? [])]) notify(subscriber, ({ onEvent }) => onEvent(event));
+    if (!sameName) return;
+    for (const subscriber of [...sameName]) notify(subscriber, ({ onEvent }) => onEvent(event));
   }
 
   #notifyAll(call: (request: SharedWatchRequest) => void, callForLater = call): void {

@@ -47,9 +47,15 @@ export class Pools {
     this.#current = this.#newPool();
   }
 
+  /** Permission to send a request now, if there is any. */
+  tryAcquire(): Slot | undefined {
+    return this.#current.active < this.#maxConnections ? this.#newSlot() : undefined;
+  }
+
   /** Calls back when a request may be sent, possibly at once. The returned function stops the wait. */
   acquire(callback: (slot: Slot) => void): () => void {
-    if (this.#current.active < this.#maxConnections) callback(this.#newSlot());
+    const slot = this.tryAcquire();
+    if (slot) callback(slot);
     else this.#waiting.push(callback);
     return () => {
       const index = this.#waiting.indexOf(callback);

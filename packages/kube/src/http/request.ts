@@ -10,13 +10,13 @@ import type { ClientContext, KubeRequest } from "../request-types.ts";
 import { networkError } from "./network-error.ts";
 import type { Slot } from "./pool.ts";
 import { type ApiResponse, errorFromResponse, parseResponse } from "./response.ts";
-import type { Outgoing, Session } from "./session.ts";
+import type { Open, Outgoing, Session } from "./session.ts";
 
 const defaultTimeoutMs = 10_000;
 /** Far above the largest object that etcd stores (1.5 MiB). Only a wrong server sends more. */
 const maxBodyBytes = 8 * 1024 * 1024;
 
-type Message = Omit<Outgoing, "agent"> & { readonly body: string | undefined };
+type Message = Outgoing & { readonly body: string | undefined };
 
 export async function performRequest(client: ClientContext, request: KubeRequest): Promise<unknown> {
   const path = withQuery(request.path, request.query);
@@ -37,7 +37,7 @@ export async function performRequest(client: ClientContext, request: KubeRequest
   cancellation.addCleanup(client.register(cancellation.cancel));
   let session: Session | undefined;
   try {
-    const opened = await cancellation.race(client.session());
+    const opened = await cancellation.wait(client.session());
     session = opened;
     const sendOnce = () => sendWithCredentials(opened, message, cancellation, action, progress);
     let response = await sendOnce();
@@ -82,7 +82,8 @@ async function sendWithCredentials(
   const open = await cancellation.race(session.prepare());
   const send = async (): Promise<ApiResponse> => {
     progress.waitingFor = `a free connection: other requests of this client wait for ${session.server}`;
-    const slot = await freeSlot(session, cancellation);
+    // Nearly always a connection is free, and nothing has to wait.
+    const slot = session.pools.tryAcquire() ?? (await freeSlot(session, cancellation));
     progress.waitingFor = `a response from ${session.server}`;
     try {
       const response = await exchange(session, slot, open, message, cancellation, action);
@@ -122,7 +123,7 @@ class StaleSocket extends Error {}
 function exchange(
   session: Session,
   { pool }: Slot,
-  open: (outgoing: Outgoing) => http.ClientRequest,
+  open: Open,
   message: Message,
   cancellation: Cancellation,
   action: () => string,
@@ -148,7 +149,7 @@ function exchange(
     };
     let hasResponse = false;
     try {
-      request = open({ ...message, agent: pool.agent });
+      request = open(message, pool.agent);
     } catch (error) {
       return reject(networkError(error, action(), session.server));
     }
@@ -175,6 +176,7 @@ export function readBody(
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let size = 0;
+    let hasEnded = false;
     response.on("data", (chunk: Uint8Array) => {
       size += chunk.length;
       chunks.push(chunk);
@@ -184,9 +186,15 @@ export function readBody(
         );
       }
     });
-    // Nearly every response of an election is one chunk, which need not be copied.
-    response.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    response.on("end", () => {
+      hasEnded = true;
+      // Nearly every response of an election is one chunk, which need not be copied.
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
     response.on("error", reject);
-    response.on("close", () => reject(Object.assign(new Error("connection closed"), { code: "ECONNRESET" })));
+    response.on("close", () => {
+      // Every response is closed in the end, and an error that nobody needs costs as much as parsing the response.
+      if (!hasEnded) reject(Object.assign(new Error("connection closed"), { code: "ECONNRESET" }));
+    });
   });
 }

@@ -5,7 +5,7 @@
 import type * as http from "node:http";
 import type { AgentOptions } from "node:https";
 import { messageOf } from "@tenure/base";
-import type { ClusterConfig } from "../config.ts";
+import type { ClusterConfig, TlsMaterial } from "../config.ts";
 import { KubeError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { Pools } from "./pool.ts";
@@ -16,25 +16,46 @@ export type Outgoing = {
   readonly method: string;
   /** Path and query, without the server's path prefix. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly agent: http.Agent;
+  readonly headers: Headers;
 };
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Starts a request on a connection of the agent. */
+export type Open = (outgoing: Outgoing, agent: http.Agent) => http.ClientRequest;
+
+/** How connections are encrypted, and which requests may share one. */
+type TlsOptions = {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly rejectUnauthorized: boolean;
+  readonly servername?: string;
+  readonly socketName: string;
+};
+
+type OpenWith = (
+  outgoing: Outgoing,
+  agent: http.Agent,
+  tls: TlsOptions,
+  credentials: Headers,
+) => http.ClientRequest;
 
 export class Session {
   readonly config: ClusterConfig;
   /** For messages. */
   readonly server: string;
-  readonly #open: (outgoing: Outgoing, tls: object) => http.ClientRequest;
+  readonly #open: OpenWith;
   readonly pools: Pools;
   readonly #newAgent: (keepAlive: boolean) => http.Agent;
   /** Proxy tunnels that are being opened. A retired pool may still wait for one. */
   readonly #pending: ReadonlySet<http.ClientRequest>;
-  #certificates: { ca: string | undefined; cert: string | undefined; generation: number } | undefined;
+  #tls: TlsOptions | undefined;
 
   constructor(
     config: ClusterConfig,
     server: string,
-    open: (outgoing: Outgoing, tls: object) => http.ClientRequest,
+    open: OpenWith,
     newAgent: (keepAlive: boolean) => http.Agent,
     pending: ReadonlySet<http.ClientRequest>,
     pools: Pools,
@@ -53,29 +74,30 @@ export class Session {
   }
 
   /** Loads the credentials, which may take time. The returned function then starts a request with them. */
-  async prepare(): Promise<(outgoing: Outgoing) => http.ClientRequest> {
-    const { credentials, ca, skipTlsVerify, tlsServerName } = this.config;
+  async prepare(): Promise<Open> {
+    const { credentials } = this.config;
     const [identity, headers] = await asKubeError(() =>
       Promise.all([credentials.tls(), credentials.headers()]),
     );
-    const tls = {
-      ca: identity.ca ?? ca,
-      cert: identity.cert,
-      key: identity.key,
-      rejectUnauthorized: !skipTlsVerify,
-      ...(tlsServerName ? { servername: tlsServerName } : {}),
-      socketName: `${this.#generationOf(identity.ca ?? ca, identity.cert)}`,
-    };
-    return (outgoing) => this.#open({ ...outgoing, headers: { ...outgoing.headers, ...headers } }, tls);
+    const tls = this.#tlsOptions(identity);
+    return (outgoing, agent) => this.#open(outgoing, agent, tls, headers);
   }
 
   /** A connection keeps the certificate that it was opened with, so a new certificate needs new connections. */
-  #generationOf(ca: string | undefined, cert: string | undefined): number {
-    const last = this.#certificates;
-    if (last && last.ca === ca && last.cert === cert) return last.generation;
+  #tlsOptions({ ca = this.config.ca, cert, key }: TlsMaterial): TlsOptions {
+    const last = this.#tls;
+    if (last && last.ca === ca && last.cert === cert && last.key === key) return last;
     if (last) this.pools.retire();
-    this.#certificates = { ca, cert, generation: (last?.generation ?? 0) + 1 };
-    return this.#certificates.generation;
+    const { skipTlsVerify, tlsServerName } = this.config;
+    this.#tls = {
+      ca,
+      cert,
+      key,
+      rejectUnauthorized: !skipTlsVerify,
+      ...(tlsServerName ? { servername: tlsServerName } : {}),
+      socketName: `${Number(last?.socketName ?? 0) + 1}`,
+    };
+    return this.#tls;
   }
 
   /** The server rejected the credentials: get new ones. */
@@ -143,18 +165,15 @@ export async function openSession(
     // Node's default for each address of a host is 250 ms. One round trip to a distant cluster may take that long.
     autoSelectFamilyAttemptTimeout: 1_000,
   };
-  const open = ({ method, path, headers, agent }: Outgoing, tls: object): http.ClientRequest =>
+  const common = { accept: "application/json", "user-agent": userAgent };
+  const open: OpenWith = ({ method, path, headers }, agent, tls, credentials) =>
     request({
       ...target,
       ...(isTls && tls),
       method,
       agent,
       path: prefix + path,
-      headers: {
-        accept: "application/json",
-        "user-agent": userAgent,
-        ...headers,
-      } as http.OutgoingHttpHeaders,
+      headers: { ...common, ...headers, ...credentials } as http.OutgoingHttpHeaders,
     });
   const pools = new Pools(() => newAgent(true), maxConnections, platform.clock);
   return new Session(config, url.origin, open, newAgent, pending, pools);

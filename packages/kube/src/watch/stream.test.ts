@@ -12,12 +12,12 @@ type Options = Parameters<typeof readStream>[0];
 
 async function start(overrides: Partial<Options> = {}) {
   const request = Object.assign(new EventEmitter(), { end: () => {} });
-  const opened: Outgoing[] = [];
+  const opened: unknown[] = [];
   const agent = { destroyed: 0, destroy: () => void agent.destroyed++ };
   const session = {
     server: "https://api",
-    prepare: async () => (outgoing: Outgoing) => {
-      opened.push(outgoing);
+    prepare: async () => (outgoing: Outgoing, usedAgent: unknown) => {
+      opened.push({ ...outgoing, agent: usedAgent });
       return request;
     },
     watchAgent: () => agent,

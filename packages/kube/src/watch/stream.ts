@@ -57,7 +57,7 @@ export async function readStream(options: StreamOptions): Promise<void> {
           new KubeError("Timeout", `Cannot ${action}: ${session.server} has sent nothing for ${ms} ms.`);
         cancelTimer = after(clock, ms, () => settle(silent()));
       };
-      const request = open({ method: "GET", path, headers: {}, agent });
+      const request = open({ method: "GET", path, headers: {} }, agent);
       offCancel = cancellation.onCancel(settle);
       limitSilence(headersLimitMs);
       request.on("error", settle);

@@ -115,7 +115,7 @@ class Watch<T> {
 
   async #stream(resourceVersion: string | undefined, onConnected: () => void): Promise<void> {
     const { platform } = this.#client;
-    const session = await this.#cancellation.race(this.#client.session());
+    const session = await this.#cancellation.wait(this.#client.session());
     const spread = Math.floor(platform.random() * (maxTimeoutSeconds - minTimeoutSeconds + 1));
     const need = rbacRuleFor("GET", withQuery(this.#request.path, this.#request.query), true);
     await readStream({
@@ -188,7 +188,7 @@ class Watch<T> {
   async #refresh(): Promise<KubeError | undefined> {
     this.#hasRefreshed = true;
     try {
-      const session = await this.#cancellation.race(this.#client.session());
+      const session = await this.#cancellation.wait(this.#client.session());
       await this.#cancellation.race(session.refresh());
       return undefined;
     } catch (error) {
