@@ -95,8 +95,9 @@ export class Candidate implements CandidateHandle {
   }
 
   send(command: Command): void {
-    if (command.type === "start") this.#startWatch();
     this.#dispatch(command);
+    // After the first read was sent: the watch opens a connection of its own, for which the read need not wait.
+    if (command.type === "start") this.#startWatch();
   }
 
   /** An owner may send a command while it handles a notice, which is within a step. Such events wait until the step is over. */

@@ -81,6 +81,20 @@ export class KubeClient {
     return (await this.#loadConfig()).server;
   }
 
+  /**
+   * Opens the connection of the first request now, so that a program can prepare other things meanwhile. Sends nothing. If this fails,
+   * the first request fails in the same way and says why.
+   */
+  connectAhead(): void {
+    if (this.#closed) return;
+    Promise.resolve(this.#openSession())
+      .then(
+        (session) => (this.#closed ? undefined : session.connectAhead()),
+        () => {},
+      )
+      .catch(() => {});
+  }
+
   /** Ends everything at once: requests reject with `Aborted`, watches resolve, sockets close. */
   close(): void {
     if (this.#closed) return;

@@ -47,6 +47,11 @@ export class Pools {
     this.#current = this.#newPool();
   }
 
+  /** The connections of the next request. */
+  get agent(): http.Agent {
+    return this.#current.agent;
+  }
+
   /** Permission to send a request now, if there is any. */
   tryAcquire(): Slot | undefined {
     return this.#current.active < this.#maxConnections ? this.#newSlot() : undefined;

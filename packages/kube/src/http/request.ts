@@ -10,7 +10,7 @@ import type { ClientContext, KubeRequest } from "../request-types.ts";
 import { networkError } from "./network-error.ts";
 import type { Slot } from "./pool.ts";
 import { type ApiResponse, errorFromResponse, parseResponse } from "./response.ts";
-import type { Open, Outgoing, Session } from "./session.ts";
+import { type Open, type Outgoing, type Session, usesOpenConnection } from "./session.ts";
 
 const defaultTimeoutMs = 10_000;
 /** Far above the largest object that etcd stores (1.5 MiB). Only a wrong server sends more. */
@@ -141,7 +141,7 @@ function exchange(
       else session.pools.retire(pool);
       request.destroy();
       const isStale =
-        request.reusedSocket &&
+        usesOpenConnection(request) &&
         !hasResponse &&
         message.method === "GET" &&
         resets.has(systemCode(error) ?? "");

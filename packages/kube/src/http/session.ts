@@ -4,6 +4,8 @@
  */
 import type * as http from "node:http";
 import type { AgentOptions } from "node:https";
+import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { messageOf } from "@tenure/base";
 import type { ClusterConfig, TlsMaterial } from "../config.ts";
 import { KubeError } from "../errors.ts";
@@ -41,6 +43,9 @@ type OpenWith = (
   credentials: Headers,
 ) => http.ClientRequest;
 
+/** Opens a connection, which the agent uses instead of its next new one. Returns a function that closes it. */
+type ConnectAhead = (tls: TlsOptions, agent: http.Agent) => () => void;
+
 export class Session {
   readonly config: ClusterConfig;
   /** For messages. */
@@ -50,6 +55,9 @@ export class Session {
   readonly #newAgent: (keepAlive: boolean) => http.Agent;
   /** Proxy tunnels that are being opened. A retired pool may still wait for one. */
   readonly #pending: ReadonlySet<http.ClientRequest>;
+  readonly #connectAhead: ConnectAhead;
+  #closeAhead = (): void => {};
+  #isClosed = false;
   #tls: TlsOptions | undefined;
 
   constructor(
@@ -59,7 +67,9 @@ export class Session {
     newAgent: (keepAlive: boolean) => http.Agent,
     pending: ReadonlySet<http.ClientRequest>,
     pools: Pools,
+    connectAhead: ConnectAhead,
   ) {
+    this.#connectAhead = connectAhead;
     this.#pending = pending;
     this.config = config;
     this.server = server;
@@ -71,6 +81,16 @@ export class Session {
   /** An agent for one watch. The caller destroys it. */
   watchAgent(): http.Agent {
     return this.#newAgent(false);
+  }
+
+  /**
+   * Opens the connection of the first request before there is a request. If this fails, the request opens its own, and reports
+   * what is wrong.
+   */
+  async connectAhead(): Promise<void> {
+    const { credentials } = this.config;
+    const tls = this.#tlsOptions(await credentials.tls());
+    if (!this.#isClosed) this.#closeAhead = this.#connectAhead(tls, this.pools.agent);
   }
 
   /** Loads the credentials, which may take time. The returned function then starts a request with them. */
@@ -115,6 +135,8 @@ export class Session {
   }
 
   close(): void {
+    this.#isClosed = true;
+    this.#closeAhead();
     for (const request of this.#pending) request.destroy();
     this.pools.destroy();
   }
@@ -126,6 +148,33 @@ export class Session {
  */
 function socketName(options?: object): string {
   return (options as { socketName?: string } | undefined)?.socketName ?? "";
+}
+
+/** The part of Node's agents with which they open a connection. */
+type ConnectingAgent = {
+  options: object;
+  createConnection(options: object, callback?: (error: Error | null, socket: Duplex) => void): Duplex;
+};
+
+const openedAhead = new WeakSet<Duplex>();
+
+/** Whether the connection was open before the request was sent, so that the server may have closed it meanwhile. */
+export function usesOpenConnection(request: http.ClientRequest): boolean {
+  return request.reusedSocket || (request.socket !== null && openedAhead.has(request.socket));
+}
+
+function connectNow(agent: http.Agent, options: object): () => void {
+  const connecting = agent as unknown as ConnectingAgent;
+  const socket = connecting.createConnection({ ...options, ...connecting.options });
+  openedAhead.add(socket);
+  // Whoever uses it listens for errors too.
+  socket.on("error", () => {});
+  connecting.createConnection = (...args) => {
+    // Back to the method of the class.
+    Reflect.deleteProperty(connecting, "createConnection");
+    return socket.destroyed ? connecting.createConnection(...args) : socket;
+  };
+  return () => socket.destroy();
 }
 
 /** `Credentials` may be user code, which may throw anything. */
@@ -175,6 +224,12 @@ export async function openSession(
       path: prefix + path,
       headers: { ...common, ...headers, ...credentials } as http.OutgoingHttpHeaders,
     });
+  const connectAhead: ConnectAhead = (tls, agent) => {
+    // A proxy needs a request of its own first, and a simulation has no sockets.
+    if (tunnel || platform.http) return () => {};
+    const servername = tls.servername ?? (isIP(target.host) === 0 ? target.host : "");
+    return connectNow(agent, { ...target, ...(isTls && { ...tls, servername }) });
+  };
   const pools = new Pools(() => newAgent(true), maxConnections, platform.clock);
-  return new Session(config, url.origin, open, newAgent, pending, pools);
+  return new Session(config, url.origin, open, newAgent, pending, pools, connectAhead);
 }
