@@ -1,5 +1,5 @@
 /** Finds the lock of a candidate: in Kubernetes, or in the store that the URL of --lock names. */
-import { systemRandom } from "@tenure/base";
+import { nextTurn, systemRandom } from "@tenure/base";
 import { uniqueIdentity } from "@tenure/core";
 import type { Lock } from "@tenure/election";
 import { type Connection, type ConnectOptions, connect, newClient } from "../cluster/connect.ts";
@@ -32,8 +32,11 @@ export async function connectCandidate(
   }
   const cluster = await connect(flags, platform, options);
   const client = newClient(cluster.config, platform, "tenure leader-election");
-  // The handshake takes as long as what is left to prepare.
+  // The handshake takes as long as what is left to prepare, which does not let go of the event loop: it connects in the first
+  // turn, and says hello in the second.
   client.connectAhead();
+  await nextTurn();
+  await nextTurn();
   return {
     lock: createLock(flags, cluster, client),
     electionName: `${cluster.namespace}/${name}`,
