@@ -11,6 +11,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { compileCode } from "./compile-code.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const cli = `${root}packages/cli/`;
@@ -210,6 +211,7 @@ export async function bundleForNpm() {
     await copyFile(source, `${cli}bundle/${folder}/${basename(source)}`);
   }
   await writeFile(`${cli}bundle/THIRD-PARTY-LICENSES.txt`, await licencesOf(output));
+  compileCode(`${cli}bundle`);
 }
 
 /**

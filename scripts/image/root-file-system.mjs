@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { compileCode } from "../compile-code.mjs";
 import { fetchPackage, nodeVersion } from "../release/binary.mjs";
 import { packPackages, root } from "../release/stage.mjs";
 
@@ -34,6 +35,8 @@ export async function buildRootFileSystem(folder, work, arch) {
   await copyFile(join(node, "bin/node"), join(folder, "usr/local/bin/node"));
   await chmod(join(folder, "usr/local/bin/node"), 0o755);
   await addCommand(folder, join(work, "packages"));
+  // Compiled by the Node of the image, which has to run here for that.
+  if (arch === process.arch) compileCode(join(folder, "opt/tenure/bundle"), join(node, "bin/node"));
   await addSystemFiles(folder, [...versions, `node ${nodeVersion}`]);
 }
 
@@ -75,6 +78,9 @@ async function addCommand(folder, work) {
   await mkdir(home, { recursive: true });
   await run("tar", ["-xzf", packed.file, "-C", home, "--strip-components=1"]);
   await rm(join(home, "man"), { recursive: true });
+  // Of the Node that built the package.
+  for (const name of await readdir(join(home, "bundle")))
+    if (name.endsWith(".compiled")) await rm(join(home, "bundle", name));
   for (const name of await withDependencies("classic-level"))
     await cp(join(root, "node_modules", name), join(home, "node_modules", name), {
       recursive: true,

@@ -31,7 +31,8 @@ export const publicPackages = {
   cluster: { keywords: ["controller", "scheduler"], unpackedKb: 1_850, hasDist: true },
   cli: {
     keywords: ["kubectl-plugin", "sidecar", "lease", "high-availability", "cli"],
-    unpackedKb: 10_000,
+    // 1,200 of these are code that V8 has compiled, with the text that it was compiled from.
+    unpackedKb: 11_200,
     programs: ["./bin/*.cjs", "./bundle/*.cjs"],
   },
   testkit: { keywords: ["test", "virtual-time"], unpackedKb: 130 },

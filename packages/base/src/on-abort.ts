@@ -5,6 +5,8 @@
  * Every request of an election listens to a signal of its own, so this uses no EventTarget, which takes longer to create than
  * the rest of it.
  */
+import { throwUncaught } from "./platform.ts";
+
 interface Relay {
   readonly callbacks: Set<() => void>;
   readonly listener: () => void;
@@ -44,8 +46,6 @@ function callIsolated(callback: () => void): void {
   try {
     callback();
   } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    throwUncaught(error);
   }
 }

@@ -53,6 +53,13 @@ export function warn(error: Error): void {
   process.emitWarning(String(error.stack ?? error.message), { type: String(error.name) });
 }
 
+/** Throws the error outside of the current call, where nobody catches it. */
+export function throwUncaught(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}
+
 /** The signals of this process. */
 export const processSignals: SignalSource = {
   onSignal(signal, listener) {

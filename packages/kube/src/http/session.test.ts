@@ -25,7 +25,7 @@ async function open(config: Partial<ClusterConfig> = {}) {
   );
   const send = async (headers = {}) => {
     const start = await session.prepare();
-    start({ method: "GET", path: "/version", headers, agent: session.watchAgent() });
+    start({ method: "GET", path: "/version", headers }, session.watchAgent());
     return requests.at(-1) as Record<string, unknown>;
   };
   return { session, send, agents };
