@@ -12,7 +12,7 @@ import { monoMs } from "./clock.mjs";
 
 /**
  * @typedef {"ours" | "client-go"} Kind
- * @typedef {Kind | "knative"} Program
+ * @typedef {Kind | "knative" | "bare"} Program
  *
  * @typedef {object} Line
  * @property {"started-leading" | "worked" | "work-stopped" | "stopped-leading" | "new-leader" | "owned" | "dropped"} event
@@ -35,7 +35,8 @@ const graceMs = 20_000;
 export async function electionPrograms() {
   const { path, version } = await buildGoCandidate();
   const ours = [process.execPath, fileURLToPath(new URL("../candidate.mjs", import.meta.url))];
-  return { clientGoVersion: version, commands: { ours, "client-go": [path] } };
+  const bare = [process.execPath, fileURLToPath(new URL("../bare-renewals.mjs", import.meta.url))];
+  return { clientGoVersion: version, commands: { ours, "client-go": [path], bare } };
 }
 
 export class CandidateProcesses {

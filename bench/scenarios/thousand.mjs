@@ -48,8 +48,22 @@ export const thousand = {
       if (changes > 0) report(`thousand: ${kind} was not idle: ${changes} leader changes`);
       await Promise.all([leader.kill(), waiting.kill()]);
     }
+    const bare = await measureBare();
     const { ours, "client-go": clientGo } = results;
     if (!ours || !clientGo) throw new Error("Not all kinds were measured");
+    async function measureBare() {
+      const flags = { namespace: await namespace("thousand"), name: "lease", count: elections };
+      report(`thousand: a bare program replaces ${elections} Leases`);
+      const leader = candidates.start("bare", flags);
+      await waitForAllElections(leader, "started-leading", elections);
+      await delay(settleMs);
+      const [cpuBefore, startedMs] = [await leader.cpuMs(), monoMs()];
+      await delay(windowMs);
+      const cpuPercent = (100 * ((await leader.cpuMs()) - cpuBefore)) / (monoMs() - startedMs);
+      const memoryMb = await leader.memoryMb();
+      await leader.kill();
+      return { cpuPercent, memoryMb };
+    }
     /** @param {string} figure @param {string} unit @param {(cost: Cost) => number} of */
     const row = (figure, unit, of) => ({
       scenario: "thousand",
@@ -60,6 +74,8 @@ export const thousand = {
     });
     const note =
       "only waiting candidates can reach a twentieth: a leader must write each of its Leases, tenure every 3 s and client-go every 2 s, and a 15 s lease cannot be renewed every 40 s; the floor is one write every 5 s";
+    const noteOfFloor =
+      "the floor for leading is a bare program that replaces the Leases every 3 s with node:https and does nothing else";
     return [
       {
         ...row("requests per minute, waiting", "", ({ waiting }) => waiting.perMinute),
@@ -74,9 +90,19 @@ export const thousand = {
       },
       { ...row("open watches, waiting and leading", "", ({ openWatches }) => openWatches), atMost: 2 },
       row("CPU, waiting", "% of a core", ({ waiting }) => waiting.cpuPercent),
-      row("CPU, leading", "% of a core", ({ leading }) => leading.cpuPercent),
+      {
+        ...row("CPU, leading", "% of a core", ({ leading }) => leading.cpuPercent),
+        floor: bare.cpuPercent,
+        atMost: clientGo.leading.cpuPercent,
+        note: noteOfFloor,
+      },
       row("memory, waiting", "MB", ({ waiting }) => waiting.memoryMb),
-      row("memory, leading", "MB", ({ leading }) => leading.memoryMb),
+      {
+        ...row("memory, leading", "MB", ({ leading }) => leading.memoryMb),
+        floor: bare.memoryMb,
+        atMost: 100,
+        note: noteOfFloor,
+      },
     ];
   },
 };
