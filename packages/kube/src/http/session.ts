@@ -26,20 +26,22 @@ type Headers = Readonly<Record<string, string | readonly string[]>>;
 /** Starts a request on a connection of the agent. */
 export type Open = (outgoing: Outgoing, agent: http.Agent) => http.ClientRequest;
 
-/** How connections are encrypted, and which requests may share one. */
+/** How to connect. Without TLS, Node ignores most of it. */
 type TlsOptions = {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
   readonly rejectUnauthorized: boolean;
   readonly servername?: string;
+  /** Requests may share a connection if this is the same. */
   readonly socketName: string;
+  readonly autoSelectFamilyAttemptTimeout: number;
 };
 
 type OpenWith = (
   outgoing: Outgoing,
   agent: http.Agent,
-  tls: TlsOptions,
+  connection: TlsOptions,
   credentials: Headers,
 ) => http.ClientRequest;
 
@@ -116,6 +118,8 @@ export class Session {
       rejectUnauthorized: !skipTlsVerify,
       ...(tlsServerName ? { servername: tlsServerName } : {}),
       socketName: `${Number(last?.socketName ?? 0) + 1}`,
+      // Node's default for each address of a host is 250 ms. One round trip to a distant cluster may take that long.
+      autoSelectFamilyAttemptTimeout: 1_000,
     };
     return this.#tls;
   }
@@ -143,18 +147,27 @@ export class Session {
 }
 
 /**
- * Which requests may use the same socket. All requests of a session go to one server, so only the certificates matter. The name
- * that Node makes contains all certificates and keys, and making it for every request takes longer than encrypting the request.
+ * The part of Node's agents with which they open a connection. How to connect is one option of a request, `connection`: Node copies
+ * all options of every request, and many options take it longer than encrypting the request.
  */
-function socketName(options?: object): string {
-  return (options as { socketName?: string } | undefined)?.socketName ?? "";
-}
-
-/** The part of Node's agents with which they open a connection. */
 type ConnectingAgent = {
   options: object;
-  createConnection(options: object, callback?: (error: Error | null, socket: Duplex) => void): Duplex;
+  getName(options?: RequestOptions): string;
+  createConnection(options: RequestOptions, callback?: (error: Error | null, socket: Duplex) => void): Duplex;
 };
+
+type RequestOptions = { readonly connection?: TlsOptions };
+
+function connectByOption(agent: http.Agent): http.Agent {
+  const connecting = agent as unknown as ConnectingAgent;
+  const connect = connecting.createConnection;
+  connecting.createConnection = (options, callback) =>
+    connect.call(agent, { ...options, ...options.connection }, callback);
+  // Which requests may use the same socket. All requests of a session go to one server, so only the certificates matter. The name
+  // that Node makes contains all certificates and keys.
+  connecting.getName = (options) => options?.connection?.socketName ?? "";
+  return agent;
+}
 
 const openedAhead = new WeakSet<Duplex>();
 
@@ -163,16 +176,16 @@ export function usesOpenConnection(request: http.ClientRequest): boolean {
   return request.reusedSocket || (request.socket !== null && openedAhead.has(request.socket));
 }
 
-function connectNow(agent: http.Agent, options: object): () => void {
+function connectNow(agent: http.Agent, options: RequestOptions): () => void {
   const connecting = agent as unknown as ConnectingAgent;
-  const socket = connecting.createConnection({ ...options, ...connecting.options });
+  const connect = connecting.createConnection;
+  const socket = connect({ ...options, ...connecting.options });
   openedAhead.add(socket);
   // Whoever uses it listens for errors too.
   socket.on("error", () => {});
   connecting.createConnection = (...args) => {
-    // Back to the method of the class.
-    Reflect.deleteProperty(connecting, "createConnection");
-    return socket.destroyed ? connecting.createConnection(...args) : socket;
+    connecting.createConnection = connect;
+    return socket.destroyed ? connect(...args) : socket;
   };
   return () => socket.destroy();
 }
@@ -203,32 +216,30 @@ export async function openSession(
   const newAgent = (keepAlive: boolean): http.Agent => {
     // The pool limits requests. This also limits sockets, because a request may start just before the previous socket is free.
     const agent: AgentOptions = { keepAlive, keepAliveMsecs: 15_000, maxSockets: maxConnections };
-    if (tunnel && proxy) return new tunnel.TunnelAgent({ proxy, isTls, platform, agent, pending });
-    return Object.assign(new Agent(agent), { getName: socketName });
+    if (!tunnel || !proxy) return connectByOption(new Agent(agent));
+    return connectByOption(new tunnel.TunnelAgent({ proxy, isTls, platform, agent, pending }));
   };
   const prefix = url.pathname.replace(/\/+$/, "");
-  const target = {
-    protocol: url.protocol,
-    host: bareHost(url.hostname),
-    port: url.port || (isTls ? 443 : 80),
-    // Node's default for each address of a host is 250 ms. One round trip to a distant cluster may take that long.
-    autoSelectFamilyAttemptTimeout: 1_000,
-  };
+  const host = bareHost(url.hostname);
+  const port = url.port || (isTls ? 443 : 80);
   const common = { accept: "application/json", "user-agent": userAgent };
-  const open: OpenWith = ({ method, path, headers }, agent, tls, credentials) =>
-    request({
-      ...target,
-      ...(isTls && tls),
+  const open: OpenWith = ({ method, path, headers }, agent, connection, credentials) => {
+    const options = {
+      host,
+      port,
       method,
       agent,
       path: prefix + path,
       headers: { ...common, ...headers, ...credentials } as http.OutgoingHttpHeaders,
-    });
+      connection,
+    };
+    return request(options);
+  };
   const connectAhead: ConnectAhead = (tls, agent) => {
     // A proxy needs a request of its own first, and a simulation has no sockets.
     if (tunnel || platform.http) return () => {};
-    const servername = tls.servername ?? (isIP(target.host) === 0 ? target.host : "");
-    return connectNow(agent, { ...target, ...(isTls && { ...tls, servername }) });
+    const options = { host, port, servername: isIP(host) === 0 ? host : "", connection: tls };
+    return connectNow(agent, options);
   };
   const pools = new Pools(() => newAgent(true), maxConnections, platform.clock);
   return new Session(config, url.origin, open, newAgent, pending, pools, connectAhead);

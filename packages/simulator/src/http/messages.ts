@@ -22,10 +22,10 @@ export interface Outgoing {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly agent: SimulatedAgent;
-  readonly cert?: string | undefined;
+  readonly connection: { readonly cert?: string | undefined };
 }
 
-export function proofOf({ headers, cert }: Outgoing): Proof {
+export function proofOf({ headers, connection: { cert } }: Outgoing): Proof {
   const names = Object.keys(headers);
   const name = names.find((other) => other.toLowerCase() === "authorization");
   return { authorization: name === undefined ? undefined : headers[name], cert };
