@@ -307,3 +307,13 @@ test("every cluster has the service and the roles of Kubernetes", async () => {
   for (const name of ["system:controller:deployment-controller", "system:kube-scheduler", "view"])
     expect((await target.request("GET", `${roles}/${encodeURIComponent(name)}`)).status).toBe(200);
 });
+
+test("the data of a ControllerRevision keeps its order, with the escapes of Go: controllers compare its bytes", async () => {
+  const path = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`;
+  const data = { b: "x && y <z>", a: 1 };
+  const { text } = await target.request("POST", path, { metadata: { name: "bytes" }, revision: 1, data });
+  const expected = '"data":{"b":"x \\u0026\\u0026 y \\u003cz\\u003e","a":1}';
+  expect(text).toContain(expected);
+  expect((await target.request("GET", `${path}/bytes`)).text).toContain(expected);
+  expect((await target.request("GET", path)).text).toContain(expected);
+});

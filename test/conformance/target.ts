@@ -14,6 +14,8 @@ export interface Response {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: Body;
+  /** The body as it was sent. */
+  text: string;
 }
 
 export interface RequestOptions {
@@ -89,7 +91,7 @@ export class Target {
     const answer = Buffer.concat(chunks).toString();
     let parsed: Body = answer;
     if (response.headers["content-type"]?.includes("json")) parsed = JSON.parse(answer);
-    return { status: response.statusCode ?? 0, headers: response.headers, body: parsed };
+    return { status: response.statusCode ?? 0, headers: response.headers, body: parsed, text: answer };
   }
 
   async watch(path: string, options: RequestOptions = {}): Promise<Watch> {

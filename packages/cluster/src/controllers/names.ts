@@ -27,7 +27,8 @@ export function canonicalText(value: unknown): string {
   return JSON.stringify(canonical(value)) ?? "null";
 }
 
-function canonical(value: unknown): unknown {
+/** A value with sorted keys and without what means the same as nothing. */
+export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)

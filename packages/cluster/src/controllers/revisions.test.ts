@@ -40,6 +40,13 @@ it("the revision of a DaemonSet has the label of its pods", () => {
   expect(labels?.["controller-revision-hash"]).toMatch(/./);
 });
 
+it("the template is written with sorted keys, because Kubernetes compares revisions byte by byte", () => {
+  const { data } = stored("db:1", 1);
+  const template =
+    '{"$patch":"replace","metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"image":"db:1","name":"main"}]}}';
+  expect(JSON.stringify(data)).toBe(`{"spec":{"template":${template}}}`);
+});
+
 it("the oldest revisions beyond the limit expire, unless they are in use", () => {
   const history = [3, 1, 2].map((number) => stored(`db:${number}`, number));
   const limited = { ...owner("db:9"), spec: { ...owner("db:9").spec, revisionHistoryLimit: 1 } };

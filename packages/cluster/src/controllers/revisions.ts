@@ -5,7 +5,7 @@ import { controllerReference, isControlledBy } from "../client/owner.ts";
 import { controllerRevisions } from "../client/resources.ts";
 import type { ControllerRevision } from "../client/workloads.ts";
 import { createObject, hasCode, isNamespaceEnding, patchObject } from "../client/writes.ts";
-import { canonicalText, shortHash } from "./names.ts";
+import { canonical, canonicalText, shortHash } from "./names.ts";
 
 /** A StatefulSet or a DaemonSet. */
 export interface RevisionOwner extends KubeObject {
@@ -103,7 +103,10 @@ export function expiredRevisions(
   return unused.slice(0, Math.max(unused.length - (spec.revisionHistoryLimit ?? 10), 0));
 }
 
-/** As Kubernetes stores it: a patch that `kubectl rollout undo` can apply. */
+/**
+ * As Kubernetes stores it: a patch that `kubectl rollout undo` can apply. Its keys are sorted, because Kubernetes finds the revision
+ * of a template by comparing bytes.
+ */
 function dataOf({ spec }: RevisionOwner): object {
-  return { spec: { template: { ...spec.template, $patch: "replace" } } };
+  return canonical({ spec: { template: { ...spec.template, $patch: "replace" } } }) as object;
 }

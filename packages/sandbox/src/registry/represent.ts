@@ -1,4 +1,5 @@
 /** Converts stored objects to the form that the client asked for: objects, a table for kubectl, or only metadata. */
+import { jsonText } from "../objects/json-text.ts";
 import { apiVersion, type Column, type Kind } from "../objects/kind.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { quote } from "../objects/quote.ts";
@@ -64,7 +65,7 @@ export function representList(context: KindContext, items: Stored[], meta: ListM
 function itemJson(kind: Kind, item: Stored): string {
   if (kind.convert) {
     const { kind: _kind, apiVersion: _version, ...rest } = kind.convert.fromStored(item.value);
-    return JSON.stringify(rest);
+    return jsonText(rest);
   }
   const start = `{"kind":${JSON.stringify(item.value.kind)},"apiVersion":${JSON.stringify(item.value.apiVersion)},`;
   return `{${item.json.slice(start.length)}`;

@@ -3,6 +3,7 @@
  * longer reaches back to that revision, the client gets 410 and has to list again.
  */
 import { after } from "@tenure/base";
+import { jsonText } from "../objects/json-text.ts";
 import { apiVersion } from "../objects/kind.ts";
 import { withMetadata } from "../objects/object.ts";
 import { ApiError, expired, type FieldError, field, invalid } from "../objects/status.ts";
@@ -116,7 +117,7 @@ function typeFor(
 function lastMatch({ previous, revision }: StoreEvent): Stored {
   const { key, value } = previous as Stored;
   const last = withMetadata(value, { resourceVersion: String(revision) });
-  return { key, revision, value: last, json: JSON.stringify(last) };
+  return { key, revision, value: last, json: jsonText(last) };
 }
 
 /** The lines of events, shared by all watches that send whole objects. */
@@ -136,7 +137,7 @@ class Lines {
     if (!this.#plain) {
       const object = representOne(this.#context, stored, this.#first);
       this.#first = false;
-      return `${JSON.stringify({ type, object })}\n`;
+      return `${jsonText({ type, object })}\n`;
     }
     const known = event && cache.get(event)?.get(type);
     if (known) return known;

@@ -3,6 +3,7 @@
  * there is one place that decides what may be stored.
  */
 import { decode } from "../objects/decode.ts";
+import { jsonText } from "../objects/json-text.ts";
 import { type Kind, keyOf } from "../objects/kind.ts";
 import { type ApiObject, equal, type ObjectMeta, withMetadata } from "../objects/object.ts";
 import {
@@ -77,7 +78,7 @@ export async function updateObject(
     return equalExceptTimes(complete, current.value) ? undefined : complete;
   });
   // The client that removes the last finalizer gets the object as it wrote it.
-  return { stored: last ? { ...stored, value: last, json: JSON.stringify(last) } : stored, created };
+  return { stored: last ? { ...stored, value: last, json: jsonText(last) } : stored, created };
 }
 
 function prepareCreate(context: KindContext, object: ApiObject, options: WriteOptions): ApiObject {
@@ -238,7 +239,7 @@ async function commit(
   const decision = decide(current);
   if (current && typeof decision !== "object") return current;
   const value = withMetadata(decision as ApiObject, {});
-  return { key, revision: 0, value, json: JSON.stringify(value) };
+  return { key, revision: 0, value, json: jsonText(value) };
 }
 
 export function subjectOf({ kind }: { kind: Kind }, name: string): Subject {

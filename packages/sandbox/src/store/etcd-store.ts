@@ -17,6 +17,7 @@ import {
   txn,
   type WatchResponse,
 } from "@tenure/etcd/internal";
+import { jsonText } from "../objects/json-text.ts";
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { ApiError } from "../objects/status.ts";
 import { checkVersions } from "./etcd-version.ts";
@@ -330,5 +331,5 @@ function storedOf({ key, modRevision, value }: KeyValue): Stored | undefined {
 
 function storedAt(key: string, revision: number, stored: ApiObject): Stored {
   const value = withMetadata(stored, { resourceVersion: String(revision) });
-  return { key, revision, value, json: JSON.stringify(value) };
+  return { key, revision, value, json: jsonText(value) };
 }

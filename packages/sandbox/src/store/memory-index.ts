@@ -2,6 +2,7 @@
  * All objects in memory, in one collection for each resource. A store applies its commits here in the order of their
  * revisions, and serves all reads and watches from here.
  */
+import { escapeJson } from "../objects/json-text.ts";
 import { type ApiObject, withMetadata } from "../objects/object.ts";
 import { ApiError } from "../objects/status.ts";
 import { Collection } from "./collection.ts";
@@ -116,10 +117,10 @@ export function planCommit(
   const value = withMetadata(decision === "delete" ? (previous as Stored).value : decision, {
     resourceVersion: String(revision),
   });
-  const json = JSON.stringify(value);
-  if (decision !== "delete" && json.length > maxObjectBytes)
+  const plain = JSON.stringify(value);
+  if (decision !== "delete" && plain.length > maxObjectBytes)
     throw new ApiError(500, "", "etcdserver: request is too large");
-  const object: Stored = { key, revision, value, json };
+  const object: Stored = { key, revision, value, json: escapeJson(plain) };
   const type = decision === "delete" ? "DELETED" : previous ? "MODIFIED" : "ADDED";
   return { result: object, event: { type, revision, object, previous } };
 }

@@ -1,6 +1,7 @@
 /** Writes responses. It is not an error if the client has disconnected. */
 import type { ServerResponse } from "node:http";
 import type { StatusEffect } from "../control/fault.ts";
+import { jsonText } from "../objects/json-text.ts";
 import { ApiError } from "../objects/status.ts";
 import type { ApiResponse, Context } from "../registry/context.ts";
 import { warningHeaders } from "./warnings.ts";
@@ -19,7 +20,7 @@ export async function sendResponse(
     return;
   }
   const headers = answer.type === "object" ? answer.headers : undefined;
-  const json = answer.type === "json" ? answer.json : JSON.stringify(answer.value);
+  const json = answer.type === "json" ? answer.json : jsonText(answer.value);
   if (context.responseForm.format === "yaml" && headers === undefined) {
     const { dump } = await import("js-yaml");
     send(response, answer.code, "application/yaml", dump(JSON.parse(json), { sortKeys: true }), context);
@@ -36,7 +37,7 @@ export function sendError(response: ServerResponse, error: ApiError, context: Co
   const { status } = error;
   const wait = status.details?.retryAfterSeconds;
   if (wait !== undefined) response.setHeader("Retry-After", String(wait));
-  send(response, status.code ?? 500, "application/json", `${JSON.stringify(status)}\n`, context);
+  send(response, status.code ?? 500, "application/json", `${jsonText(status)}\n`, context);
 }
 
 function send(
