@@ -1,8 +1,9 @@
 // @ts-check
 /** Finds the programs of the end-to-end tests in the cache, and builds those that are missing with `go`. */
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder, findExecutable, folders, readPins } from "../kube/assets.mjs";
-import { buildEndToEnd } from "../kube/build.mjs";
+import { agnhostFiles, buildEndToEnd } from "../kube/build.mjs";
 
 /**
  * @typedef {object} Programs
@@ -11,6 +12,7 @@ import { buildEndToEnd } from "../kube/build.mjs";
  * @property {string} controllerManager path of kube-controller-manager
  * @property {string} scheduler path of kube-scheduler
  * @property {string} agnhost path of the program in the image of most specs
+ * @property {string[]} agnhostFiles paths of the files that its image has in its root
  */
 
 /**
@@ -22,7 +24,12 @@ export async function findPrograms(env = process.env) {
   const folder = cacheFolder(env, pins);
   const names = ["e2e.test", "kube-controller-manager", "kube-scheduler", "agnhost"];
   const found = await Promise.all(names.map((name) => findExecutable(name, [folder])));
-  if (found.includes(undefined)) {
+  const files = agnhostFiles.map((name) => join(folder, name));
+  const hasFiles = await Promise.all(files.map((file) => access(file))).then(
+    () => true,
+    () => false,
+  );
+  if (found.includes(undefined) || !hasFiles) {
     const go = await findExecutable("go", folders(env));
     if (!go) {
       throw new Error(
@@ -37,5 +44,6 @@ export async function findPrograms(env = process.env) {
     controllerManager: join(folder, "kube-controller-manager"),
     scheduler: join(folder, "kube-scheduler"),
     agnhost: join(folder, "agnhost"),
+    agnhostFiles: files,
   };
 }

@@ -6,7 +6,7 @@
 import { constants } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findExecutable, folders } from "../kube/assets.mjs";
@@ -109,13 +109,13 @@ const sandboxFlags = (kubeconfig) => [
 ];
 
 /**
- * The images of the specs. Agnhost is a folder with the program, and pauses without arguments, as its image does. Of the others,
- * the specs need only a program that answers on port 80, or a shell.
+ * The images of the specs. Agnhost is a folder with the program and the files of its image, and pauses without arguments, as its image
+ * does. Of the others, the specs need only a program that answers on port 80, or a shell.
  *
  * @param {string} folder
  * @param {import("./programs.mjs").Programs} programs
  */
-async function imageFlags(folder, { agnhost }) {
+async function imageFlags(folder, { agnhost, agnhostFiles }) {
   const image = join(folder, "agnhost");
   await mkdir(image, { recursive: true });
   await copyFile(agnhost, join(image, "agnhost"), constants.COPYFILE_FICLONE);
@@ -123,6 +123,9 @@ async function imageFlags(folder, { agnhost }) {
   await writeFile(join(image, "entry"), entry, { mode: 0o755 });
   await writeFile(join(image, "package.json"), JSON.stringify({ scripts: { start: "./entry" } }));
   await addShell(image);
+  const rootfs = join(image, "rootfs");
+  await mkdir(rootfs);
+  for (const file of agnhostFiles) await copyFile(file, join(rootfs, basename(file)));
   const busybox = join(folder, "busybox");
   await addShell(busybox);
   await writeFile(join(busybox, "package.json"), JSON.stringify({ scripts: { start: "sh" } }));

@@ -6,12 +6,13 @@
  * Each executable is built under a temporary name and then renamed, so a folder never contains a partial file. The lock
  * only prevents two runs from doing the same work twice. If it fails, both build, and both results are correct.
  */
-import { spawn } from "node:child_process";
-import { mkdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 const assetsFolder = fileURLToPath(new URL("./assets", import.meta.url));
 const lockPollMs = 250;
@@ -92,7 +93,14 @@ export async function buildEndToEnd({ go, folder, pins }) {
     test: name.endsWith(".test"),
   }));
   await buildPrograms({ go, folder, moduleFolder: assetsFolder, programs });
+  const list = ["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes"];
+  const { stdout } = await promisify(execFile)(go, list, { cwd: assetsFolder });
+  const porter = join(stdout.trim(), "test/images/agnhost/porter");
+  for (const name of agnhostFiles) await writeFile(join(folder, name), await readFile(join(porter, name)));
 }
+
+/** The files that the image of agnhost has in its root: its web servers use or show them. */
+export const agnhostFiles = ["localhost.crt", "localhost.key"];
 
 /**
  * The response of /version contains these. Without them it is v0.0.0-master.

@@ -66,7 +66,7 @@ export function declareSandbox(program: Command, platform: Platform): void {
     )
     .option(
       "--image <name=folder-or-command...>",
-      "with --nodes: what an image stands for; other images stand for programs of this machine",
+      "with --nodes: what an image stands for (with isolation, rootfs in the folder is at /); other images stand for programs of this machine",
     )
     .addOption(
       new Option(

@@ -6,7 +6,7 @@
  * empty. Mounts are made after chroot, so that links such as /var/run lead to places of the container.
  *
  * Arguments: the folder for the new root, the working directory, the host name, the number of mounts, then three arguments for
- * each mount (source, target, and ro, rw or cow: a copy on write), then the program with its arguments.
+ * each mount (source, target, and ro, rw or cow: a copy on write; a file is copied at once), then the program with its arguments.
  */
 export const enterScript = `set -eu
 work=$1 cwd=$2 hostname=$3 count=$4
@@ -46,7 +46,10 @@ index=0
 inside=
 while [ "$index" -lt "$count" ]; do
   if [ -d "$1" ]; then mkdir "$root/.tenure/$index"; else : >"$root/.tenure/$index"; fi
-  if [ "$3" = cow ]; then overlay "$1" "$root/.tenure/$index"; else mount --rbind "$1" "$root/.tenure/$index"; fi
+  case $3 in
+    cow) if [ -d "$1" ]; then overlay "$1" "$root/.tenure/$index"; else cp -p "$1" "$root/.tenure/$index"; fi ;;
+    *) mount --rbind "$1" "$root/.tenure/$index" ;;
+  esac
   if [ "$3" = ro ]; then mount -o remount,bind,ro "$root/.tenure/$index" 2>/dev/null || true; fi
   printf '%s\\n' "$2" >>"$work/targets"
   shift 3

@@ -27,8 +27,8 @@ describe.skipIf(problem !== undefined)("containers with their own namespaces", (
   });
   afterAll(() => rig.close());
 
-  const logOf = (name: string) => {
-    const folder = join(rig.folder, "node-0/logs");
+  const logOf = (name: string, of = rig) => {
+    const folder = join(of.folder, "node-0/logs");
     const [found = ""] = readdirSync(folder).filter((entry) => entry.startsWith(`default_${name}_`));
     return readFileSync(join(folder, found, "app/0.log"), "utf8").replaceAll(/^\S+ std... F /gm, "");
   };
@@ -151,6 +151,25 @@ describe.skipIf(problem !== undefined)("containers with their own namespaces", (
     await rig.until("script", ({ status }) => status?.phase === "Succeeded");
     expect(logOf("script")).toBe("beside and empty\n");
     rmSync(other, { recursive: true });
+  });
+
+  it("what an image has in rootfs is at / of the container, and the container's changes to it are its own", async () => {
+    const folder = join(rig.folder, "rooted");
+    mkdirSync(join(folder, "rootfs/data"), { recursive: true });
+    writeFileSync(join(folder, "rootfs/certificate"), "file");
+    writeFileSync(join(folder, "rootfs/data/inner"), "folder");
+    const script = "cat /certificate /data/inner; echo; echo x > /certificate; echo x > /data/inner";
+    const other = await startNodeRig({ isolation: "mounts", images: { app: folder } });
+    try {
+      const container = shell(script, { image: "app:1" });
+      await other.create("rooted", { containers: [container], restartPolicy: "Never" });
+      await other.until("rooted", ({ status }) => status?.phase === "Succeeded");
+      expect(logOf("rooted", other)).toBe("filefolder\n");
+      expect(readFileSync(join(folder, "rootfs/certificate"), "utf8")).toBe("file");
+      expect(readFileSync(join(folder, "rootfs/data/inner"), "utf8")).toBe("folder");
+    } finally {
+      await other.close();
+    }
   });
 
   it("an image folder below /tmp is visible, and the container's changes to it are its own", async () => {

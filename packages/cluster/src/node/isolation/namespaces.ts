@@ -4,7 +4,7 @@
  * loopback address; or each pod has a network of its own, and all are in one user namespace.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loopbackTwin } from "../addresses.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
@@ -67,6 +67,7 @@ async function enterArguments(plan: ContainerPlan, more: readonly ScriptMount[])
   const mounts = [
     ...more,
     ...imageMounts(plan),
+    ...(await rootMounts(plan)),
     ...plan.mounts.map(({ readOnly, ...mount }) => ({ ...mount, how: readOnly ? "ro" : "rw" })),
   ];
   // A folder comes before what is mounted into it.
@@ -139,4 +140,17 @@ function imageMounts({ imageFolder, argv }: ContainerPlan): ScriptMount[] {
   if (imageFolder && /^\/(tmp|run)\//.test(imageFolder))
     folders.add(imageFolder.split("/").slice(0, 3).join("/"));
   return [...folders].map((path) => ({ source: path, target: path, how: "cow" }));
+}
+
+/** The kernel's own, which no image can bring. */
+const kernelFolders = ["dev", "proc", "sys"];
+
+/** What an image has in its folder rootfs is at / of the container, in place of what the machine has there. */
+async function rootMounts({ imageFolder }: ContainerPlan): Promise<ScriptMount[]> {
+  if (imageFolder === undefined) return [];
+  const rootfs = join(imageFolder, "rootfs");
+  const names = await readdir(rootfs).catch(() => []);
+  return names
+    .filter((name) => !kernelFolders.includes(name))
+    .map((name) => ({ source: join(rootfs, name), target: `/${name}`, how: "cow" }));
 }

@@ -25,7 +25,7 @@ export function declareNode(sandbox: Command, platform: Platform): void {
     .option("--name <name>", "name of the node (default: the host name)")
     .option(
       "--image <name=folder-or-command...>",
-      "what an image stands for; other images stand for programs of this machine",
+      "what an image stands for (with isolation, rootfs in the folder is at /); other images stand for programs of this machine",
     )
     .addOption(
       new Option(
