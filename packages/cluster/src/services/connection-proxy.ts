@@ -40,11 +40,16 @@ export class ConnectionProxy {
 
   listen(host: string, port: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#server.once("error", reject).listen(port, host, () => {
-        this.#server.off("error", reject).on("error", () => {});
+      const onListening = () => {
+        this.#server.off("error", onError).on("error", () => {});
         this.#server.unref();
         resolve();
-      });
+      };
+      const onError = (error: Error) => {
+        this.#server.off("listening", onListening);
+        reject(error);
+      };
+      this.#server.once("error", onError).once("listening", onListening).listen(port, host);
     });
   }
 

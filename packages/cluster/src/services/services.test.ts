@@ -1,8 +1,9 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createPort } from "node:net";
 import type { KubeClient } from "@tenure/kube";
 import { type Sandbox, startSandbox } from "@tenure/sandbox";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { PodNetwork } from "../node/network/pod-network.ts";
 import { clientOf } from "../node/testing/node-rig.ts";
 import { type RunningServices, startServices } from "./services.ts";
 
@@ -123,4 +124,43 @@ it("reaches the API server by its service", async () => {
   expect(
     String(response instanceof Error ? (response.cause as Error).message : response.status),
   ).not.toContain("REFUSED");
+});
+
+it("pods with a network of their own reach a service whose address another cluster of this machine has", async () => {
+  const port = await serve("own", "10.244.200.7");
+  const host = await create("taken", { ports: [{ port: 8096 }] });
+  await client.request({ method: "POST", path, body: sliceOf("taken", port, ["10.244.200.7"]) });
+  // The first proxy listens there, as that of another cluster would.
+  await expect.poll(() => ask(`http://${host}:8096`)).toBe("own");
+  let connected: Parameters<PodNetwork["onConnection"]>[0] = () => {};
+  const network = {
+    has: () => false,
+    serve: async () => {},
+    onConnection: (listener: typeof connected) => {
+      connected = listener;
+    },
+  } as unknown as PodNetwork;
+  const second = startServices({ client, network });
+  const pods = createPort({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>
+    connected({ host: host.replace(/^127/, "10"), port: 8096, from: "10.244.9.9", socket }),
+  );
+  await new Promise<void>((resolve) => pods.listen(0, "127.0.0.1", resolve));
+  try {
+    await second.ready;
+    const address = pods.address() as AddressInfo;
+    expect(await ask(`http://127.0.0.1:${address.port}`)).toBe("own");
+    // When the address becomes free, the machine reaches the service by the second cluster.
+    await services.stop();
+    expect(await ask(`http://${host}:8096`)).toBe("refused");
+    await client.request({
+      method: "PUT",
+      path: `${path}/taken-1`,
+      body: sliceOf("taken", port, ["10.244.200.7"]),
+    });
+    await create("other", { ports: [{ port: 8095 }] });
+    await expect.poll(() => ask(`http://${host}:8096`)).toBe("own");
+  } finally {
+    pods.close();
+    await second.stop();
+  }
 });

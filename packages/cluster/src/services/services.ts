@@ -40,7 +40,8 @@ const unprivilegedOffset = 8_000;
 
 interface Open {
   readonly proxy: ConnectionProxy;
-  readonly listening: Promise<void>;
+  /** Resolves to whether the machine reaches it. Pods with a network of their own reach it in any case. */
+  listening: Promise<boolean>;
 }
 
 export function startServices(options: ServicesOptions): RunningServices {
@@ -54,15 +55,20 @@ export function startServices(options: ServicesOptions): RunningServices {
   const open = new Map<string, Open>();
   let apiServer: Target = { host: "127.0.0.1", port: 443 };
 
-  const start = (key: string, listener: Listener): Open => {
-    const proxy = new ConnectionProxy(platform.clock, network && dialIn(network));
-    if (!onMachine) return { proxy, listening: Promise.resolve() };
-    const listening = listen(proxy, listener, (reason, message) => {
+  const tryListen = (proxy: ConnectionProxy, listener: Listener): Promise<boolean> =>
+    listen(proxy, listener, (reason, message) => {
       const target = { ...listener.service, apiVersion: "v1", kind: "Service" };
       recorder.record(target, { type: "Warning", reason, message });
-      if (reason === "CannotListen") open.delete(key);
     });
-    return { proxy, listening };
+
+  const start = (listener: Listener): Open => {
+    const proxy = new ConnectionProxy(platform.clock, network && dialIn(network));
+    return { proxy, listening: onMachine ? tryListen(proxy, listener) : Promise.resolve(true) };
+  };
+
+  /** Another process may have the address, and may give it up. */
+  const retry = (known: Open, listener: Listener) => {
+    known.listening = known.listening.then((isHeard) => isHeard || tryListen(known.proxy, listener));
   };
 
   const reconcile = (): Promise<unknown> => {
@@ -71,7 +77,9 @@ export function startServices(options: ServicesOptions): RunningServices {
     const closing = [...open].filter(([key]) => !wanted.has(key));
     for (const [key] of closing) open.delete(key);
     for (const [key, listener] of wanted) {
-      const known = open.get(key) ?? start(key, listener);
+      const found = open.get(key);
+      if (found) retry(found, listener);
+      const known = found ?? start(listener);
       open.set(key, known);
       known.proxy.setTargets(listener.targets, listener.affinityMs);
     }
@@ -134,14 +142,15 @@ function placesOf(listeners: Iterable<Listener>, nodeAddress: string): [string, 
     .map(({ host, port }) => [clusterAddress(host), port]);
 }
 
-/** Never rejects: an event says which service cannot be reached, and why. */
+/** Whether it listens. Never rejects: an event says which service cannot be reached, and why. */
 async function listen(
   proxy: ConnectionProxy,
   { host, port, name }: Listener,
   report: (reason: string, message: string) => void,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await proxy.listen(host, port);
+    return true;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EACCES" && port < 1024) {
@@ -149,7 +158,7 @@ async function listen(
       try {
         await proxy.listen(host, other);
         report("OtherPort", `Only root may listen on port ${port}. ${name} is at ${host}:${other}.`);
-        return;
+        return true;
       } catch {
         // The first reason is the one that helps.
       }
@@ -159,5 +168,6 @@ async function listen(
         ? ` Add the address to the loopback interface: ifconfig lo0 alias ${host}`
         : "";
     report("CannotListen", `Cannot listen on ${host}:${port} for ${name}: ${message}.${advice}`);
+    return false;
   }
 }
