@@ -71,6 +71,20 @@ export async function buildEtcdutl({ go, folder, pins }) {
 }
 
 /**
+ * Builds the newest kubectl. Machines often have an older one.
+ *
+ * @param {object} options
+ * @param {string} options.go path of the go command
+ * @param {string} options.folder where the executable goes
+ * @param {import("./assets.mjs").Pins} options.pins
+ */
+export async function buildKubectl({ go, folder, pins }) {
+  const source = "k8s.io/kubernetes/cmd/kubectl";
+  const programs = [{ name: "kubectl", version: pins.kubernetes, source, ldflags: stamped(pins) }];
+  await buildPrograms({ go, folder, moduleFolder: assetsFolder, programs });
+}
+
+/**
  * Builds Kubernetes' end-to-end tests, the programs that some of them need, and the image that most of their pods name.
  *
  * @param {object} options

@@ -1,8 +1,10 @@
 /**
- * Everything that `tenure manifests` prints, and the example of deploy/kustomize, in a sandbox that runs pods: they become ready, are
- * rolled over, and the Service reaches whom it should. The containers are real processes of `tenure run` and `tenure sidecar`.
+ * Everything that `tenure manifests` prints, the example of deploy/kustomize and the Helm chart, in a sandbox that runs pods: they
+ * become ready, are rolled over, and the Service reaches whom it should. The containers are real processes of `tenure run` and
+ * `tenure sidecar`. They are applied with kubectl: $TENURE_KUBECTL, or the one in PATH.
  */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,13 +21,17 @@ import {
 import { networkObstacle } from "../../../packages/cluster/src/node/testing/network-obstacle.ts";
 import { DeploymentWatch } from "../../conformance/deployment-watch.ts";
 import type { Body } from "../../conformance/target.ts";
+import { findHelm, findNewestKubectl } from "../../kube/tools.mjs";
 import { collectionOf } from "../manifests/resources.ts";
 import { endAll, start as startCommand } from "../operate/commands.ts";
 
 const tenureFolder = fileURLToPath(new URL("../../../packages/cli", import.meta.url));
 const library = fileURLToPath(new URL("library-worker.mjs", import.meta.url));
 const example = fileURLToPath(new URL("../../../deploy/kustomize/example", import.meta.url));
-const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+const chart = fileURLToPath(new URL("../../../deploy/helm/tenure", import.meta.url));
+const helm = await findHelm();
+const kubectl = process.env.TENURE_KUBECTL ?? "kubectl";
+const hasKubectl = spawnSync(kubectl, ["version", "--client"]).status === 0;
 const longMs = 60_000;
 /** The program of the manifests: it answers on its port until it is told to stop. */
 const server =
@@ -35,12 +41,27 @@ let client: KubeClient;
 
 const get = <T = Body>(path: string) => client.request<T>({ method: "GET", path });
 
-async function apply(namespace: string, objects: readonly Body[]): Promise<void> {
-  const body = { metadata: { name: namespace } };
-  await client.request({ method: "POST", path: "/api/v1/namespaces", body });
-  for (const object of objects)
-    await client.request({ method: "POST", path: collectionOf(object), body: object });
+async function createNamespace(name: string): Promise<void> {
+  await client.request({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name } } });
 }
+
+async function apply(namespace: string, objects: readonly Body[]): Promise<void> {
+  await createNamespace(namespace);
+  if (!hasKubectl) {
+    for (const object of objects)
+      await client.request({ method: "POST", path: collectionOf(object), body: object });
+    return;
+  }
+  const child = spawn(kubectl, ["apply", "-f", "-"], {
+    env: userEnvironment(),
+    stdio: ["pipe", "inherit", "inherit"],
+  });
+  child.stdin.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`kubectl apply ended with ${code}`);
+}
+
+const userEnvironment = () => ({ ...process.env, HOME: folder, KUBECONFIG: join(folder, "kubeconfig") });
 
 /** Waits until all pods are of this generation of the Deployment, and as many are ready as there should be. */
 async function rolledOut(watch: DeploymentWatch, ready: number, generation = 1): Promise<void> {
@@ -170,12 +191,36 @@ describe.skipIf(obstacle !== undefined)("in a sandbox that runs pods", () => {
     await becomesReadyAndRollsOver(expect, namespace, "worker", { ready: 3, toLeader: false });
   }, 240_000);
 
-  it.concurrent("the example of kustomize becomes ready and rolls over", async ({ expect, skip }) => {
+  it.concurrent("the example of kustomize becomes ready and rolls over, also with the newest kubectl", async ({
+    expect,
+    skip,
+  }) => {
     skip(!hasKubectl, "kubectl is not installed");
-    const body = { metadata: { name: "prod" } };
-    await client.request({ method: "POST", path: "/api/v1/namespaces", body });
-    const args = ["apply", "--kubeconfig", join(folder, "kubeconfig"), "-k", example];
-    await promisify(execFile)("kubectl", args, { env: { ...process.env, HOME: folder } });
-    await becomesReadyAndRollsOver(expect, "prod", "worker", { ready: 2, toLeader: true });
+    const newest = await findNewestKubectl();
+    const isGone = () =>
+      get("/api/v1/namespaces/prod").then(
+        () => false,
+        () => true,
+      );
+    for (const program of [kubectl, ...(newest ? [newest] : [])]) {
+      await expect.poll(isGone, { timeout: longMs }).toBe(true);
+      await createNamespace("prod");
+      await promisify(execFile)(program, ["apply", "-k", example], { env: userEnvironment() });
+      await becomesReadyAndRollsOver(expect, "prod", "worker", { ready: 2, toLeader: true });
+    }
+  }, 240_000);
+
+  it.concurrent("the Helm chart becomes ready and rolls over", async ({ expect, skip }) => {
+    if (!helm) return skip("helm is not installed, and there is no go command to build it");
+    const values = {
+      image: "worker:1",
+      traffic: "label",
+      port: 3000,
+      command: [process.execPath, "-e", server],
+    };
+    const sets = Object.entries(values).map(([key, value]) => `--set-json=${key}=${JSON.stringify(value)}`);
+    const args = ["install", "worker", chart, "--namespace", "helm", "--create-namespace", "--wait", ...sets];
+    await promisify(execFile)(helm, args, { env: userEnvironment() });
+    await becomesReadyAndRollsOver(expect, "helm", "worker", { ready: 3, toLeader: true });
   }, 240_000);
 });

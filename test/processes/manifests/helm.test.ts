@@ -1,9 +1,8 @@
 /**
- * The Helm chart renders the same objects as `tenure manifests` for every combination, and rejects the same options. Without
- * helm these tests are skipped with a warning. Install it from https://helm.sh/docs/intro/install, or with
- * `go install helm.sh/helm/v3/cmd/helm@v3.18.4`. Set TENURE_HELM if it is not in PATH.
+ * The Helm chart renders the same objects as `tenure manifests` for every combination, and rejects the same options. Helm is
+ * $TENURE_HELM, or the one in PATH, or it is built with `go`. Without any of them these tests are skipped with a warning.
  */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
@@ -16,12 +15,16 @@ import {
 } from "../../../packages/cli/src/commands/manifests/options.ts";
 import { connectForLocks, type LockTarget } from "../../conformance/locks-target.ts";
 import type { Body } from "../../conformance/target.ts";
+import { findHelm } from "../../kube/tools.mjs";
 import { byName, collectionOf } from "./resources.ts";
 
 const chart = fileURLToPath(new URL("../../../deploy/helm/tenure", import.meta.url));
-const helm = process.env.TENURE_HELM ?? "helm";
-const hasHelm = spawnSync(helm, ["version"]).status === 0;
-if (!hasHelm) console.warn("helm is not on PATH, nor named by TENURE_HELM: the chart is not rendered");
+const found = await findHelm();
+const helm = found ?? "helm";
+if (!found)
+  console.warn(
+    "helm is not on PATH, nor named by TENURE_HELM, and go cannot build it: the chart is not rendered",
+  );
 
 async function template(values: Partial<ManifestOptions>): Promise<Body[]> {
   const { name = "billing", namespace = "prod", ...rest } = values;
@@ -39,7 +42,7 @@ const refusal = (values: Partial<ManifestOptions>): Promise<string> =>
 
 const base = { image: "registry.example/billing:1", command: ["node", "worker.js"] };
 
-describe.skipIf(!hasHelm)("the Helm chart", () => {
+describe.skipIf(!found)("the Helm chart", () => {
   let to: LockTarget;
   let namespace: string;
   beforeAll(async () => {
