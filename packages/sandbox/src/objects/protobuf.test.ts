@@ -47,3 +47,15 @@ test("invalid and truncated protobuf is rejected", () => {
   expect(() => readProtobuf(Buffer.from("{}"), () => "api.core.v1.Pod")).toThrow("expected prefix");
   expect(() => readProtobuf(Buffer.from("k8s\0\x0a\x7f"), () => "api.core.v1.Pod")).toThrow("unexpected EOF");
 });
+
+test("data of any type is JSON inside of protobuf", () => {
+  const type = () => "api.apps.v1.ControllerRevision";
+  const revision = (json: string) =>
+    envelope("apps/v1", "ControllerRevision", message(field(2, message(field(1, json))), field(3, 4)));
+  expect(readProtobuf(revision('{"b":["<",1],"a":null}'), type)).toMatchObject({
+    data: { b: ["<", 1], a: null },
+    revision: 4,
+  });
+  expect(() => readProtobuf(revision("{"), type)).toThrow("unexpected end of JSON input");
+  expect(() => readProtobuf(revision("[".repeat(100_000)), type)).toThrow("exceeded max depth");
+});

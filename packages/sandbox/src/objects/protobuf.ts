@@ -3,6 +3,7 @@
  * protobuf, because all of these clients accept JSON too.
  */
 import { readFileSync } from "node:fs";
+import { parseJson } from "./json.ts";
 import { type JsonObject, put } from "./object.ts";
 import { resolve, type Schema, typeNamed } from "./schema.ts";
 
@@ -126,12 +127,22 @@ function readValue(wire: Wire, type: string, property: Schema, depth: number): u
         ? (part(3)?.bytes?.toString() ?? "")
         : Number(BigInt.asIntN(32, part(2)?.value ?? 0n));
     case "FieldsV1":
-      return JSON.parse(part(1)?.bytes?.toString() || "{}");
+      return readJson(part(1)?.bytes?.toString() || "{}");
+    case "RawExtension":
+      return readJson(part(1)?.bytes?.toString() || "null");
   }
   const schema = resolve(property);
   // A list as a map value: protobuf wraps it in a message.
   if (schema.type === "array") return parts.map((field) => readValue(field, "string", {}, depth));
   return readMessage(bytes, type, schema, depth + 1);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseJson(text).value;
+  } catch (error) {
+    throw new ProtobufError((error as Error).message);
+  }
 }
 
 function printTime(seconds: bigint, nanos: bigint, micro: boolean): string {

@@ -32,6 +32,7 @@ export interface Subresource {
     | "finalize"
     | "log"
     | "portforward"
+    | "proxy"
     | "scale"
     | "token";
   /** The kind of the request body. */
@@ -83,6 +84,10 @@ export const subresources: readonly Subresource[] = [
   { of: pod, name: "log", kind: { group: "", version: "v1", kind: "Pod" }, type: pod.type, verbs: ["get"] },
   connection("portforward", "PodPortForwardOptions"),
   {
+    ...connection("proxy", "PodProxyOptions"),
+    verbs: ["create", "delete", "get", "patch", "update"],
+  },
+  {
     of: certificateSigningRequest,
     name: "approval",
     kind: certificateSigningRequest,
@@ -95,8 +100,8 @@ export const subresources: readonly Subresource[] = [
   { ...scale, of: statefulSet },
 ];
 
-/** A stream between a client and a container. The options are in the query, so there is no body. */
-function connection(name: "attach" | "exec" | "portforward", kind: string): Subresource {
+/** A connection between a client and a container. The options are in the query, so there is no body. */
+function connection(name: "attach" | "exec" | "portforward" | "proxy", kind: string): Subresource {
   const options = { group: "", version: "v1", kind };
   return { of: pod, name, kind: options, type: `api.core.v1.${kind}`, verbs: ["create", "get"] };
 }

@@ -14,14 +14,16 @@ export interface AgentTarget {
   port: number;
   token: string;
   path: string;
-  /** Whether the connection becomes a stream in both directions. */
-  isUpgrade: boolean;
+  /** A plain request, one whose connection becomes a stream in both directions, or one that the agent passes on as it is. */
+  kind: "request" | "upgrade" | "proxy";
 }
 
 export interface ApiRequest {
   method: string;
   path: string;
   query: URLSearchParams;
+  /** Path and query as they were sent. */
+  url: string;
   headers: IncomingHttpHeaders;
   /** Reads the body, up to the size limit of the API. */
   body(): Promise<Buffer>;
@@ -83,6 +85,7 @@ export type ApiResponse =
   /** An object that is already serialized as JSON. */
   | { type: "json"; code: number; json: string }
   | { type: "text"; code: number; text: string }
+  | { type: "redirect"; location: string }
   | { type: "bytes"; code: number; contentType: string; bytes: Buffer }
   | { type: "stream"; start(sink: Sink): void }
   /** The agent of a node answers. */

@@ -11,20 +11,30 @@ import { ApiError, badRequest } from "../objects/status.ts";
 import type { AgentTarget, ApiResponse, KindContext } from "./context.ts";
 import { findObject } from "./get.ts";
 
-export const getLog = (context: KindContext) => forward(context, "containerLogs", false);
-export const connectExec = (context: KindContext) => forward(context, "exec", true);
-export const connectAttach = (context: KindContext) => forward(context, "attach", true);
-export const connectPorts = (context: KindContext) => forward(context, "portForward", true);
+export const getLog = (context: KindContext) => forward(context, "containerLogs", "request");
+export const connectExec = (context: KindContext) => forward(context, "exec", "upgrade");
+export const connectAttach = (context: KindContext) => forward(context, "attach", "upgrade");
+export const connectPorts = (context: KindContext) => forward(context, "portForward", "upgrade");
 
-async function forward(context: KindContext, action: string, isUpgrade: boolean): Promise<ApiResponse> {
+async function forward(
+  context: KindContext,
+  action: string,
+  kind: AgentTarget["kind"],
+): Promise<ApiResponse> {
   const { info, request } = context;
-  const pod = findObject(context).value;
-  const spec = section(pod, "spec") as PodSpec;
-  if (!spec.nodeName) throw badRequest(`pod ${info.name} does not have a host assigned`);
+  const spec = section(findObject(context).value, "spec") as PodSpec;
+  const agent = agentOfPod(context, spec);
   const parts = [action, info.namespace, info.name];
   if (action !== "portForward") parts.push(containerOf(context, spec));
   const path = `/${parts.map(encodeURIComponent).join("/")}?${request.query}`;
-  return { type: "forward", target: { ...agentOf(context, spec.nodeName), path, isUpgrade } };
+  return { type: "forward", target: { ...agent, path, kind } };
+}
+
+type Agent = Pick<AgentTarget, "host" | "port" | "token">;
+
+export function agentOfPod(context: KindContext, { nodeName }: PodSpec): Agent {
+  if (!nodeName) throw badRequest(`pod ${context.info.name} does not have a host assigned`);
+  return agentOf(context, nodeName);
 }
 
 function containerOf({ info, request }: KindContext, spec: PodSpec): string {
@@ -42,7 +52,7 @@ function containerOf({ info, request }: KindContext, spec: PodSpec): string {
   );
 }
 
-function agentOf({ cluster }: KindContext, name: string): Pick<AgentTarget, "host" | "port" | "token"> {
+function agentOf({ cluster }: KindContext, name: string): Agent {
   const found = cluster.store.get(keyOf(node, "", name))?.value;
   const port = at(found, "status", "daemonEndpoints", "kubeletEndpoint", "Port");
   const addresses = at(found, "status", "addresses");

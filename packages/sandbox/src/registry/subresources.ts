@@ -7,6 +7,7 @@ import { finalize } from "./finalize.ts";
 import { get } from "./get.ts";
 import { connectAttach, connectExec, connectPorts, getLog } from "./node-agent.ts";
 import { patch } from "./patch.ts";
+import { proxyToPod } from "./pod-proxy.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token.ts";
 import { update } from "./update.ts";
@@ -22,6 +23,7 @@ const handlers: Record<Subresource["name"], Record<string, Handler>> = {
   finalize: { update: finalize },
   log: { get: getLog },
   portforward: { create: connectPorts, get: connectPorts },
+  proxy: { create: proxyToPod, delete: proxyToPod, get: proxyToPod, patch: proxyToPod, update: proxyToPod },
   scale: { get: getScale, update: updateScale, patch: patchScale },
   token: { create: requestToken },
 };

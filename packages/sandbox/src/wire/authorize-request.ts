@@ -11,8 +11,8 @@ import { checkBrowserRequest } from "./browser-guard.ts";
 import { negotiate } from "./negotiate.ts";
 import { parseRequestInfo } from "./request-info.ts";
 
-/** Discovery chooses its own formats. */
-const discoveryForm: ResponseForm = { format: "json", as: "object" };
+/** Discovery chooses its own formats, and so do pods. */
+const ownForm: ResponseForm = { format: "json", as: "object" };
 
 /** `openNames` are the names of a server that allows everything without credentials. Undefined for other servers. */
 export function authorizeRequest(
@@ -31,8 +31,10 @@ export function authorizeRequest(
     const why = explainDenial(user, info);
     throw info.isResource ? forbidden(info, why) : forbiddenPath(why);
   }
-  const responseForm = info.isResource
-    ? negotiate(request.headers.accept, findReview(info) === undefined)
-    : discoveryForm;
+  // What a pod answers through the proxy is its own matter.
+  const responseForm =
+    info.isResource && info.subresource !== "proxy"
+      ? negotiate(request.headers.accept, findReview(info) === undefined)
+      : ownForm;
   return { request, info, user, cluster, responseForm, warnings: [] };
 }

@@ -1,5 +1,10 @@
-/** Forwards a request to a node agent: a plain request, or a WebSocket or SPDY that is passed through byte by byte. */
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+/** Forwards a request to a node agent: a plain request, one for a port of a pod, or a WebSocket or SPDY that is passed through byte by byte. */
+import {
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../objects/status.ts";
@@ -28,6 +33,37 @@ export function forwardRequest(target: AgentTarget, response: ServerResponse): P
     request.end();
   });
 }
+
+/** Passes a request on with its method, headers and body, and the answer with its code and headers. */
+export function forwardProxied(
+  target: AgentTarget,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { host, port, path, token } = target;
+  return new Promise((resolve, reject) => {
+    // The pod does not get the credentials of the client.
+    const headers = { ...incoming.headers, authorization: `Bearer ${token}`, connection: "close" };
+    const request = httpRequest({ host, port, path, method: incoming.method, headers, agent: false });
+    request.once("error", (error) => reject(unreachable(target, error)));
+    request.once("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+      answer.pipe(response);
+      answer.once("error", () => response.destroy());
+    });
+    response.once("close", () => {
+      request.destroy();
+      resolve();
+    });
+    incoming.pipe(request);
+  });
+}
+
+/** Headers that concern one connection only. */
+const hopByHop = ["connection", "keep-alive", "transfer-encoding", "upgrade", "trailer", "te"];
+
+const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)));
 
 /** Headers of an upgrade that the agent needs. */
 const upgradeHeaders = [

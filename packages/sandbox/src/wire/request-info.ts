@@ -31,7 +31,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const isCollection = verb === "list" || verb === "watch" || verb === "deletecollection";
   return {
     isResource: true,
-    tooLong: more.length > 0,
+    // What follows /proxy is a path of the pod.
+    tooLong: more.length > 0 && subresource !== "proxy",
     verb,
     group,
     version,

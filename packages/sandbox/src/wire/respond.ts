@@ -15,6 +15,11 @@ export async function sendResponse(
     send(response, answer.code, "text/plain; charset=utf-8", answer.text, context);
     return;
   }
+  if (answer.type === "redirect") {
+    response.setHeader("Location", answer.location);
+    send(response, 301, "text/plain; charset=utf-8", "", context);
+    return;
+  }
   if (answer.type === "bytes") {
     send(response, answer.code, answer.contentType, answer.bytes, context);
     return;

@@ -23,7 +23,7 @@ import { SandboxError } from "../errors.ts";
 import { ApiError, badRequest } from "../objects/status.ts";
 import type { ApiRequest, Context } from "../registry/context.ts";
 import { authorizeRequest } from "./authorize-request.ts";
-import { forwardRequest, forwardUpgrade, rejectUpgrade } from "./forward.ts";
+import { forwardProxied, forwardRequest, forwardUpgrade, rejectUpgrade } from "./forward.ts";
 import { readLimited } from "./read-limited.ts";
 import { faultStatus, sendError, sendResponse } from "./respond.ts";
 import { route } from "./route.ts";
@@ -119,8 +119,9 @@ export class ApiServer {
       if (loseAnswer) return void response.destroy();
       if (result instanceof Error) throw result;
       if (result.type === "forward") {
-        if (result.target.isUpgrade) throw badRequest("Upgrade request required");
-        await forwardRequest(result.target, response);
+        if (result.target.kind === "upgrade") throw badRequest("Upgrade request required");
+        if (result.target.kind === "proxy") await forwardProxied(result.target, incoming, response);
+        else await forwardRequest(result.target, response);
       } else if (result.type === "stream") openStream(faults, target, response, result.start);
       else await sendResponse(response, result, context);
     } catch (error) {
@@ -136,7 +137,7 @@ export class ApiServer {
       const request = toRequest(incoming);
       const context = authorizeRequest(this.#cluster, request, credentialsOf(incoming), openNames);
       const result = await route(this.#actions, context);
-      if (result.type !== "forward" || !result.target.isUpgrade)
+      if (result.type !== "forward" || result.target.kind !== "upgrade")
         throw badRequest("this path does not support upgrades");
       const protocol = incoming.headers.upgrade ?? "";
       if (!["websocket", "spdy/3.1"].includes(protocol.toLowerCase()))
@@ -159,6 +160,7 @@ function toRequest(incoming: IncomingMessage): ApiRequest {
     method: incoming.method ?? "GET",
     path: decodePath(path),
     query: new URLSearchParams(search),
+    url: incoming.url ?? "/",
     headers: incoming.headers,
     body() {
       body ??= readLimited(incoming);

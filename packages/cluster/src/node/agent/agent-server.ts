@@ -15,6 +15,7 @@ import { AgentError } from "./agent-error.ts";
 import { serveAttach, serveExec } from "./serve-command.ts";
 import { serveLogs } from "./serve-logs.ts";
 import { servePortForward } from "./serve-port-forward.ts";
+import { serveProxy } from "./serve-proxy.ts";
 
 interface AgentServerOptions {
   readonly manager: PodManager;
@@ -105,8 +106,9 @@ export class AgentServer {
     try {
       this.#authenticate(request);
       const { action, target, query } = parse(request);
-      if (action !== "containerLogs") throw new AgentError(404, "there is no such path");
       const { manager, platform } = this.#options;
+      if (action === "proxy") return await serveProxy(manager, request, response);
+      if (action !== "containerLogs") throw new AgentError(404, "there is no such path");
       await serveLogs({ manager, platform, target, query, response });
     } catch (error) {
       sendError(response, error);

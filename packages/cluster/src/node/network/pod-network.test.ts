@@ -1,5 +1,6 @@
 /** Pods with a network of their own, with real processes. */
 import { existsSync } from "node:fs";
+import { request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NodePod } from "../pod.ts";
 import { networkObstacle } from "../testing/network-obstacle.ts";
@@ -49,6 +50,23 @@ describe.skipIf(problem !== undefined)("pods with a network of their own", () =>
     for (const name of names) await rig.create(name, { containers: [serve(name)] });
     const pods = await Promise.all(names.map((name) => rig.until(name, isReady)));
     expect(await Promise.all(pods.map((pod) => get(`http://${twin(pod)}:3000`)))).toEqual(names);
+  });
+
+  it("the API passes requests on to one", async () => {
+    await rig.create("proxied", { containers: [serve("through the API", 3002)] });
+    await rig.until("proxied", isReady);
+    const url = `${rig.sandbox.url}/api/v1/namespaces/default/pods/proxied/proxy/`;
+    const headers = { Authorization: `Bearer ${rig.sandbox.adminToken}` };
+    const answer = await new Promise<string>((resolve, reject) => {
+      const options = { headers, ca: rig.sandbox.caPem, agent: false, timeout: 5_000 } as const;
+      request(url, options, (response) => {
+        response.once("data", (piece: Buffer) => resolve(piece.toString()));
+      })
+        .once("timeout", () => reject(new Error("no answer")))
+        .once("error", reject)
+        .end();
+    });
+    expect(answer).toBe("through the API");
   });
 
   it("one reaches another by its address, a service by its address, and the API, but not the machine", async () => {
