@@ -192,6 +192,7 @@ export const groups = [
       "[sig-node] Pods should patch a pod status",
       "[sig-node] Pods should run through the lifecycle of Pods and PodStatus",
       "[sig-node] Pods should support remote command execution over websockets [NodeConformance]",
+      "[sig-node] PreStop should call prestop when killing a pod",
       "[sig-node] InitContainer [NodeConformance] should invoke init containers on a RestartAlways pod",
       "[sig-node] InitContainer [NodeConformance] should invoke init containers on a RestartNever pod",
       "[sig-node] InitContainer [NodeConformance] should not start app containers and fail the pod if init containers fail on a RestartNever pod",
@@ -215,8 +216,6 @@ export const groups = [
     cannot: {
       "[sig-node] Pods should support retrieving logs from the container over websockets [NodeConformance]":
         "the API of tenure sends logs as plain responses only, as kubectl asks for them",
-      "[sig-node] PreStop should call prestop when killing a pod":
-        "asks the pod through the proxy of the API (pods/proxy), which tenure does not have",
     },
   },
   {

@@ -123,6 +123,9 @@ async function imageFlags(folder, { agnhost, agnhostFiles }) {
   await writeFile(join(image, "entry"), entry, { mode: 0o755 });
   await writeFile(join(image, "package.json"), JSON.stringify({ scripts: { start: "./entry" } }));
   await addShell(image);
+  const nc = `#!/bin/sh\nexec '${process.execPath}' '${join(image, "nc.mjs")}' "$@"\n`;
+  await copyFile(fileURLToPath(new URL("nc.mjs", import.meta.url)), join(image, "nc.mjs"));
+  await writeFile(join(image, "bin", "nc"), nc, { mode: 0o755 });
   const rootfs = join(image, "rootfs");
   await mkdir(rootfs);
   for (const file of agnhostFiles) await copyFile(file, join(rootfs, basename(file)));
