@@ -140,6 +140,25 @@ describe.skipIf(problem !== undefined)("containers with their own namespaces", (
     await watching;
   });
 
+  it("variables keep names that a shell does not know, in the container and in programs that enter it", async () => {
+    const program =
+      'const { env } = process; console.log(env["data-1"], env["app.name"], Object.keys(env).filter((name) => name.includes("ODD")))';
+    const command = [process.execPath, "-e", program];
+    const env = [
+      { name: "data-1", value: "one" },
+      { name: "app.name", value: "two words" },
+    ];
+    const readinessProbe = {
+      exec: { command: [process.execPath, "-e", 'process.exit(process.env["data-1"] === "one" ? 0 : 1)'] },
+      periodSeconds: 1,
+    };
+    await rig.create("named", { containers: [shell("", { command, env })], restartPolicy: "Never" });
+    await rig.until("named", ({ status }) => status?.phase === "Succeeded");
+    expect(logOf("named")).toBe("one two words []\n");
+    await rig.create("probed", { containers: [shell("exec sleep 600", { env, readinessProbe })] });
+    await rig.until("probed", isReady);
+  });
+
   it("a script below /tmp finds the files beside it, and other arguments stay the container's own", async () => {
     mkdirSync(join(rig.folder, "scripts"));
     writeFileSync(join(rig.folder, "beside"), "beside");

@@ -11,6 +11,7 @@ import type { PodNetwork } from "../network/pod-network.ts";
 import { enterScript } from "./enter-script.ts";
 import type { ContainerPlan, Isolation, Launch } from "./isolation.ts";
 import { listenHook, withListenHook } from "./listen-hook.ts";
+import { packVariables, unpackVariables } from "./odd-variables.ts";
 
 const userFlags = ["--user", "--map-root-user"];
 const containerFlags = ["--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child=SIGKILL"];
@@ -35,7 +36,8 @@ export const namespaceIsolation: Isolation = {
 
 /** Containers in a network of their pod. */
 export function networkIsolation(network: PodNetwork): Isolation {
-  const environment = (plan: ContainerPlan) => ({ HOST: "0.0.0.0", POD_IP: plan.podIP, ...plan.env });
+  const environment = (plan: ContainerPlan) =>
+    packVariables({ HOST: "0.0.0.0", POD_IP: plan.podIP, ...plan.env });
   return {
     mode: "network",
     shared: `Each pod has its own network: it reaches other pods and services, but neither this machine nor the internet. Containers have their own files, volumes and processes. ${noBoundary}`,
@@ -82,7 +84,7 @@ async function enterArguments(plan: ContainerPlan, more: readonly ScriptMount[])
     plan.hostname,
     String(mounts.length),
     ...mounts.flatMap(({ source, target, how }) => [source, target, how]),
-    ...plan.argv,
+    ...unpackVariables(plan.env, plan.argv),
   ];
 }
 
@@ -110,7 +112,7 @@ function enterLaunch(
   const script = 'cd "$1" 2>/dev/null || cd /; shift; exec "$@"';
   return {
     command: "nsenter",
-    args: [...flags, "--", "/bin/sh", "-c", script, "sh", cwd, ...argv],
+    args: [...flags, "--", "/bin/sh", "-c", script, "sh", cwd, ...unpackVariables(plan.env, argv)],
     env,
     cwd: "/",
   };
@@ -123,7 +125,8 @@ const depth = (path: string) => path.split("/").filter(Boolean).length;
 
 function sharedEnvironment(plan: ContainerPlan): Record<string, string> {
   const address = loopbackTwin(plan.podIP);
-  return withListenHook({ HOST: address, POD_IP: address, ...plan.env }, hookPath, address);
+  const env = { HOST: address, POD_IP: address, ...plan.env };
+  return packVariables(withListenHook(env, hookPath, address));
 }
 
 /**
