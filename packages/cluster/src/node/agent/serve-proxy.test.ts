@@ -1,4 +1,5 @@
-import { type IncomingHttpHeaders, request } from "node:https";
+import type { IncomingHttpHeaders } from "node:http";
+import { request } from "node:https";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { isReady, type NodeRig, shell, startNodeRig } from "../testing/node-rig.ts";
 
