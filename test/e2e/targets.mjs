@@ -67,7 +67,9 @@ const starters = {
   },
 
   "kube-apiserver": async ({ folder, tenure, start, logs, onStop }, programs) => {
-    const cluster = await startCluster({ apiServerFlags: ["--service-cluster-ip-range=10.96.0.0/16"] });
+    // Some Jobs of the specs are privileged, which clusters usually allow.
+    const apiServerFlags = ["--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true"];
+    const cluster = await startCluster({ apiServerFlags });
     onStop(() => cluster.stop());
     const kubeconfig = cluster.kubeconfigPath;
     // What the sandbox does in its API, and a kube-apiserver leaves to kube-controller-manager.
