@@ -26,7 +26,7 @@ export async function serveProxy(
   const { authorization: _secret, ...headers } = incoming.headers;
   const { method } = incoming;
   const request = httpRequest({ method, path, headers, createConnection: () => socket });
-  request.once("error", fail);
+  request.on("error", fail);
   // The socket may have been paused while the way to the pod was made.
   request.once("socket", () => socket.resume());
   request.once("response", (answer) => {
