@@ -3,6 +3,7 @@ import { agenda, nextWakeMs, type Task } from "./agenda.ts";
 import { initialState } from "./step.ts";
 import { held, released } from "./testing/records.ts";
 import { config } from "./testing/test-candidate.ts";
+import { resolveTimings } from "./timings.ts";
 import type { InFlight, Phase, State, Term } from "./types.ts";
 
 const now = { monoMs: 100_000, wallMs: 900_000 };
@@ -242,6 +243,34 @@ describe("nextWakeMs", () => {
     expect(nextWakeMs(config, { ...initialState, phase: { name: "leading", term }, ...inContact }, now)).toBe(
       103_000,
     );
+  });
+  const leading = (sentMs: number, state: Partial<State> = {}): State => {
+    const sent = { monoMs: sentMs, wallMs: now.wallMs + sentMs - now.monoMs };
+    return { ...initialState, phase: { name: "leading", term: { ...term, sent } }, ...inContact, ...state };
+  };
+  it.each([100_000, 100_001, 100_099.9])(
+    "is the same for all renewals that are due within a thirtieth of their interval, and early for none by more: sent at %s",
+    (sentMs) => expect(nextWakeMs(config, leading(sentMs), now)).toBe(103_000),
+  );
+  it("is later for a renewal that is due later", () => {
+    expect(nextWakeMs(config, leading(100_100), now)).toBe(103_100);
+  });
+  it("is not before the end of the back-off", () => {
+    expect(nextWakeMs(config, leading(100_050, { retryAtMs: 103_020 }), now)).toBe(103_020);
+    expect(nextWakeMs(config, leading(100_050, { retryAtMs: 103_420 }), now)).toBe(103_420);
+  });
+  it("is exact for renewals every second, which client-go could not tell apart otherwise", () => {
+    const everySecond = { ...config, timings: resolveTimings({ renewInterval: "1s" }) };
+    expect(nextWakeMs(everySecond, leading(100_017), now)).toBe(101_017);
+    const almost = { ...config, timings: resolveTimings({ renewInterval: "1010ms" }) };
+    expect(nextWakeMs(almost, leading(100_017), now)).toBe(101_020);
+  });
+  it("is exact for what is no renewal", () => {
+    const state = {
+      ...initialState,
+      phase: { ...lost, term: { ...term, sent: { monoMs: 100_017, wallMs: 900_017 } } },
+    };
+    expect(nextWakeMs(config, state, now)).toBe(100_017 + config.timings.hardDeadlineMs);
   });
   it("is infinite if the agenda is empty", () => {
     expect(nextWakeMs(config, initialState, now)).toBe(Number.POSITIVE_INFINITY);

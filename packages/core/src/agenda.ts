@@ -5,6 +5,7 @@
 import type { Instant } from "@tenure/base";
 import { dueMs } from "./instant.ts";
 import { heldUntilMs, isAskedToTakeOver, leaseDurationMs, mayAcquireAtMs } from "./queries.ts";
+import { renewEarlyMs } from "./timings.ts";
 import type { Config, State } from "./types.ts";
 
 export type Task =
@@ -21,7 +22,10 @@ export type Task =
   | "give-up-release";
 
 interface AgendaEntry {
+  /** When the caller wakes the candidate for it. */
   readonly atMs: number;
+  /** From when on it may be run if the candidate is awake anyway. */
+  readonly fromMs: number;
   readonly task: Task;
 }
 
@@ -33,7 +37,7 @@ export function agenda(config: Config, state: State, at: Instant): AgendaEntry[]
   const { phase, inFlight } = state;
   const { timings } = config;
   const entries: AgendaEntry[] = [];
-  const add = (task: Task, atMs: number) => entries.push({ atMs, task });
+  const add = (task: Task, atMs: number, fromMs = atMs) => entries.push({ atMs, fromMs, task });
 
   if (phase.name === "leading" || phase.name === "draining") {
     add("renew-deadline", dueMs(phase.term.sent, timings.renewDeadlineMs, at));
@@ -71,7 +75,11 @@ export function agenda(config: Config, state: State, at: Instant): AgendaEntry[]
     case "leading":
     case "draining":
       if (state.mustRead) add("read", state.retryAtMs);
-      else add("renew", Math.max(dueMs(phase.term.sent, timings.renewIntervalMs, at), state.retryAtMs));
+      else {
+        const renewAtMs = dueMs(phase.term.sent, timings.renewIntervalMs, at);
+        const notBeforeMs = Math.max(renewAtMs - renewEarlyMs(timings), state.retryAtMs);
+        add("renew", Math.max(renewAtMs, state.retryAtMs), notBeforeMs);
+      }
       break;
     case "releasing":
       add(state.mustRead ? "read" : "release", state.retryAtMs);
@@ -91,11 +99,20 @@ function mayAcceptAtMs(config: Config, state: State, notBeforeMs: number, at: In
   return Math.max(fromMs, at.monoMs) < heldUntilMs(config, lock) ? fromMs : undefined;
 }
 
-/** The monotonic time at which the caller must send a "tick" if no other event happens before. */
+/**
+ * The monotonic time at which the caller must send a "tick" if no other event happens before. Candidates whose renewals may be sent
+ * together get the same time: a multiple of `renewEarlyMs`.
+ */
 export function nextWakeMs(config: Config, state: State, at: Instant): number {
-  let nextMs = Number.POSITIVE_INFINITY;
-  for (const { atMs } of agenda(config, state, at)) nextMs = Math.min(nextMs, atMs);
-  return nextMs;
+  let wakeMs = Number.POSITIVE_INFINITY;
+  let notBeforeMs = Number.POSITIVE_INFINITY;
+  for (const { atMs, fromMs } of agenda(config, state, at)) {
+    wakeMs = Math.min(wakeMs, atMs);
+    notBeforeMs = Math.min(notBeforeMs, fromMs);
+  }
+  if (notBeforeMs >= wakeMs) return wakeMs;
+  const stepMs = renewEarlyMs(config.timings);
+  return Math.max(Math.floor(wakeMs / stepMs) * stepMs, notBeforeMs);
 }
 
 /** How long a waiting candidate relies on the watch before it reads the lock. Without a watch, how often it polls. */

@@ -215,7 +215,7 @@ describe("TestReleaseOnCancellation_Leases", () => {
     const { candidate, server } = campaign(undefined);
     candidate.run(10, server.answer);
     server.annotate();
-    candidate.run(2_992, server.answer);
+    candidate.run(2_991, server.answer);
     expect(candidate.request).toMatchObject({ type: "read" });
     candidate.stop();
     candidate.workStopped();

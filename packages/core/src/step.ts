@@ -213,7 +213,7 @@ function handleAbsentAnswer(ctx: StepContext, request: InFlight): void {
 /** Each task moves its own agenda entry into the future, so the loop ends. The limit only guards against a bug here. */
 function runDueTasks(ctx: StepContext): void {
   for (let turns = 0; turns < 20; turns++) {
-    const due = agenda(ctx.config, ctx.state, ctx.at).find((entry) => entry.atMs <= ctx.at.monoMs);
+    const due = agenda(ctx.config, ctx.state, ctx.at).find((entry) => entry.fromMs <= ctx.at.monoMs);
     if (!due) return;
     runTask(ctx, due.task);
   }
@@ -279,7 +279,7 @@ function write(ctx: StepContext, purpose: WritePurpose): void {
   const over = state.lock.kind === "present" ? state.lock.view : undefined;
   const record = recordFor(ctx, purpose, over);
   const ownWrite = { record, purpose, sent: at, campaign: state.campaign };
-  state.ownWrites = [...state.ownWrites, ownWrite].slice(-maxOwnWrites);
+  state.ownWrites = state.ownWrites.concat(ownWrite).slice(-maxOwnWrites);
   const { id, timeoutMs } = startRequest(ctx, purpose);
   ctx.effects.push({ type: "write", id, purpose, over, record, timeoutMs });
 }
