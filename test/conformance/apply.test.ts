@@ -123,3 +123,20 @@ test("items of a list are owned by their key", async () => {
     "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { ".": {}, "f:containerPort": {} } },
   });
 });
+
+test("an update without managed fields keeps the owners of all fields that it does not change", async () => {
+  await apply("m1", { x: "1" });
+  const { body } = await apply("m2", { y: "2" });
+  const { managedFields: _, ...metadata } = body.metadata;
+  const updated = await target.request("PUT", `${configMapsIn(namespace)}/a?fieldManager=m3`, {
+    ...body,
+    metadata,
+    data: { ...body.data, z: "3" },
+  });
+  expect(updated.status).toBe(200);
+  expect(owners(updated.body)).toEqual({
+    m1: { "f:data": { "f:x": {} } },
+    m2: { "f:data": { "f:y": {} } },
+    m3: { "f:data": { "f:z": {} } },
+  });
+});

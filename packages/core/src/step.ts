@@ -300,13 +300,12 @@ function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | und
   const { config, state } = ctx;
   const { phase } = state;
   const now = microTime(ctx.at.wallMs, ctx.random);
-  const ours = {
-    holderIdentity: config.identity,
-    leaseDurationSeconds: config.timings.leaseDurationMs / 1_000,
-  };
+  const holderIdentity = config.identity;
+  const leaseDurationSeconds = config.timings.leaseDurationMs / 1_000;
   if (!("term" in phase)) {
     const acquireTime = acquireMicroTime(ctx.at.wallMs, ctx.random);
-    return { ...ours, acquireTime, renewTime: now, leaseTransitions: transitionsAfter(config, over) };
+    const leaseTransitions = transitionsAfter(config, over);
+    return { holderIdentity, leaseDurationSeconds, acquireTime, renewTime: now, leaseTransitions };
   }
   const { acquireTime, leaseTransitions } = phase.term;
   if (purpose === "release") {
@@ -319,7 +318,7 @@ function recordFor(ctx: StepContext, purpose: WritePurpose, over: LockView | und
       leaseTransitions,
     };
   }
-  return { ...ours, acquireTime, renewTime: now, leaseTransitions };
+  return { holderIdentity, leaseDurationSeconds, acquireTime, renewTime: now, leaseTransitions };
 }
 
 /** Counts changes of the holder as client-go does: 0 for a new lock, and no change if the same identity returns. */

@@ -64,7 +64,8 @@ export interface CandidateParts {
 
 export class Candidate implements CandidateHandle {
   readonly #parts: CandidateParts;
-  readonly #requests = new Map<number, AbortController>();
+  /** Aborts the request in flight, of which the machine has one at most. */
+  #request: AbortController | undefined;
   readonly #queue: Event[] = [];
   #state: State = initialState;
   #isStepping = false;
@@ -139,22 +140,22 @@ export class Candidate implements CandidateHandle {
     const { lock, onNotice } = this.#parts;
     switch (effect.type) {
       case "read":
-        this.#request(effect.id, "read", (signal) => lock.read(signal, effect.timeoutMs));
+        this.#send(effect.id, "read", (signal) => lock.read(signal, effect.timeoutMs));
         return;
       case "write":
-        this.#request(effect.id, effect.purpose, (signal) =>
+        this.#send(effect.id, effect.purpose, (signal) =>
           lock.write(effect.record, effect.over, signal, effect.timeoutMs),
         );
         return;
       case "accept":
-        this.#request(effect.id, "accept", (signal) => {
+        this.#send(effect.id, "accept", (signal) => {
           if (!lock.acceptTransfer) throw new Error("this kind of lock does not support transfers");
           return lock.acceptTransfer(effect.over, signal, effect.timeoutMs);
         });
         return;
       case "cancel":
-        this.#requests.get(effect.id)?.abort();
-        this.#requests.delete(effect.id);
+        this.#request?.abort();
+        this.#request = undefined;
         return;
       case "stopped":
       case "refused":
@@ -167,18 +168,19 @@ export class Candidate implements CandidateHandle {
     }
   }
 
-  #request(id: number, during: RequestKind, send: (signal: AbortSignal) => Promise<Answer>): void {
+  #send(id: number, during: RequestKind, send: (signal: AbortSignal) => Promise<Answer>): void {
     const { clock, onNotice } = this.#parts;
     const sentMs = clock.now().monoMs;
-    const controller = new AbortController();
-    this.#requests.set(id, controller);
+    // Hardly any request is cancelled, and Node needs longer for a new signal than the machine for its step. So a signal serves until
+    // it aborts.
+    this.#request ??= new AbortController();
+    const { signal } = this.#request;
     const onAnswer = (answer: Answer) => {
-      this.#requests.delete(id);
       if (answer.kind !== "failed")
         onNotice({ type: "answered", during, tookMs: clock.now().monoMs - sentMs });
       this.#dispatch({ type: "answer", id, answer });
     };
-    rejectIfThrown(() => send(controller.signal)).then(onAnswer, (error) => {
+    rejectIfThrown(() => send(signal)).then(onAnswer, (error) => {
       onAnswer({ kind: "failed", failure: defectOf(error) });
     });
   }

@@ -98,6 +98,7 @@ export interface Lock {
   prepare?(): Promise<void>;
   /**
    * Reads the lock. Never rejects: a failure is an answer too.
+   * @param signal aborts the request; it may serve later requests as well, so no listener may be left on it
    * @param timeoutMs how long the caller waits before it aborts `signal`; a limit of the lock's own must not be shorter
    */
   read(signal: AbortSignal, timeoutMs?: number): Promise<Answer>;

@@ -27,15 +27,6 @@ export class Term {
    * await sql`UPDATE jobs SET done = true, token = ${term.token} WHERE id = ${id} AND token <= ${term.token}`;
    */
   readonly token: string;
-  /** Aborts when the work should stop. Its reason is an ElectionError with the code `TermEnded`. */
-  readonly signal: AbortSignal;
-  /**
-   * Aborts when the term is lost: not renewed in time, taken over, or its lock deleted. It does not abort because a term ends on
-   * purpose, but a term can be lost while it is ending. The work must then stop within `remainingMs()`.
-   */
-  readonly lost: AbortSignal;
-  /** Aborts when no part of the work may run any more: at the hard deadline, or earlier if another replica may be working. */
-  readonly expired: AbortSignal;
   readonly #tasks = new RunningTasks();
   readonly #controller = new AbortController();
   readonly #lost = new AbortController();
@@ -48,11 +39,27 @@ export class Term {
   constructor(identity: string, revision: bigint, clock: Clock, validUntil: () => Instant | undefined) {
     this.identity = identity;
     this.token = formatToken(revision);
-    this.signal = this.#controller.signal;
-    this.lost = this.#lost.signal;
-    this.expired = this.#expired.signal;
     this.#clock = clock;
     this.#validUntil = validUntil;
+  }
+
+  /** Aborts when the work should stop. Its reason is an ElectionError with the code `TermEnded`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /**
+   * Aborts when the term is lost: not renewed in time, taken over, or its lock deleted. It does not abort because a term ends on
+   * purpose, but a term can be lost while it is ending. The work must then stop within `remainingMs()`.
+   */
+  get lost(): AbortSignal {
+    // Not a field: Node creates a signal, which takes kilobytes, when it is first asked for.
+    return this.#lost.signal;
+  }
+
+  /** Aborts when no part of the work may run any more: at the hard deadline, or earlier if another replica may be working. */
+  get expired(): AbortSignal {
+    return this.#expired.signal;
   }
 
   /**

@@ -24,6 +24,7 @@ export interface KubeObject {
     readonly resourceVersion?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly managedFields?: unknown;
   };
   readonly [field: string]: unknown;
 }

@@ -165,7 +165,7 @@ export class ObjectLock implements Lock {
     };
     const query = { fieldSelector: `metadata.name=${name}` };
     const watching = shareWatch
-      ? watchShared(this.#client, { ...request, name })
+      ? watchShared(this.#client, name, request)
       : this.#client.watch<KubeObject>({ ...request, query });
     // The watch ends by itself only if the client is closed or the observer throws.
     watching.catch((error) => observer.down(failureFromError(error)));
@@ -211,7 +211,7 @@ export class ObjectLock implements Lock {
       record,
       ...(orders && { orders }),
       ...(preferredHolder !== undefined && { preferredHolder }),
-      object,
+      object: withoutManagedFields(object),
     };
   }
 
@@ -239,6 +239,15 @@ export class ObjectLock implements Lock {
   #path(): string {
     return `${this.#collection()}/${this.#options.name}`;
   }
+}
+
+/**
+ * The object as it is kept and sent back. An API server leaves the managed fields of an object as they are if an update has none, and
+ * they are the larger part of a Lease.
+ */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 /**

@@ -9,11 +9,8 @@
 import type { KubeClient, WatchEvent, WatchRequest } from "@tenure/kube";
 import type { KubeObject } from "./object-kind.ts";
 
-/** A watch of a collection for the object with this name. */
-type SharedWatchRequest = WatchRequest<KubeObject> & { readonly name: string };
-
 interface Subscriber {
-  readonly request: SharedWatchRequest;
+  readonly request: WatchRequest<KubeObject>;
   /** Whether it has been notified of the connection's state. */
   knowsState: boolean;
   hasEnded: boolean;
@@ -22,13 +19,20 @@ interface Subscriber {
 
 const watches = new WeakMap<KubeClient, Map<string, SharedWatch>>();
 
-/** Like `client.watch`: resolves when the signal aborts or the client is closed, and rejects if a callback of this request throws. */
-export function watchShared(client: KubeClient, request: SharedWatchRequest): Promise<void> {
+/**
+ * Like `client.watch`, for the object with this name: resolves when the signal aborts or the client is closed, and rejects if a
+ * callback of this request throws.
+ */
+export function watchShared(
+  client: KubeClient,
+  name: string,
+  request: WatchRequest<KubeObject>,
+): Promise<void> {
   const { path } = request;
   const watchesOfClient = watches.get(client) ?? new Map<string, SharedWatch>();
   watches.set(client, watchesOfClient);
   const watch = watchesOfClient.get(path) ?? new SharedWatch();
-  const subscription = watch.subscribe(request);
+  const subscription = watch.subscribe(name, request);
   if (!watchesOfClient.has(path) && watch.hasSubscribers) {
     watchesOfClient.set(path, watch);
     // A lock that subscribes after the end gets a new watch.
@@ -42,14 +46,14 @@ class SharedWatch {
   readonly #subscribers = new Map<string, Set<Subscriber>>();
   #onEnd = (): void => {};
   /** Notifies a new subscriber of the connection's state. */
-  #notifyOfState: ((request: SharedWatchRequest) => void) | undefined;
+  #notifyOfState: ((request: WatchRequest<KubeObject>) => void) | undefined;
 
   get hasSubscribers(): boolean {
     return this.#subscribers.size > 0;
   }
 
-  subscribe(request: SharedWatchRequest): Promise<void> {
-    const { name, signal } = request;
+  subscribe(name: string, request: WatchRequest<KubeObject>): Promise<void> {
+    const { signal } = request;
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const sameName = this.#subscribers.get(name) ?? new Set<Subscriber>();
@@ -82,7 +86,7 @@ class SharedWatch {
     });
   }
 
-  start(client: KubeClient, { path, idleMs }: SharedWatchRequest, onEnd: () => void): void {
+  start(client: KubeClient, { path, idleMs }: WatchRequest<KubeObject>, onEnd: () => void): void {
     this.#onEnd = onEnd;
     const watching = client.watch<KubeObject>({
       path,
@@ -111,12 +115,12 @@ class SharedWatch {
     for (const subscriber of [...sameName]) notify(subscriber, ({ onEvent }) => onEvent(event));
   }
 
-  #notifyAll(call: (request: SharedWatchRequest) => void, callForLater = call): void {
+  #notifyAll(call: (request: WatchRequest<KubeObject>) => void, callForLater = call): void {
     this.#notifyOfState = callForLater;
     for (const subscriber of this.#all()) this.#notifyState(subscriber, call);
   }
 
-  #notifyState(subscriber: Subscriber, call: (request: SharedWatchRequest) => void): void {
+  #notifyState(subscriber: Subscriber, call: (request: WatchRequest<KubeObject>) => void): void {
     subscriber.knowsState = true;
     notify(subscriber, call);
   }
@@ -130,7 +134,7 @@ class SharedWatch {
   }
 }
 
-function notify(subscriber: Subscriber, call: (request: SharedWatchRequest) => void): void {
+function notify(subscriber: Subscriber, call: (request: WatchRequest<KubeObject>) => void): void {
   // A subscriber that was notified before may have ended this one.
   if (subscriber.hasEnded) return;
   try {

@@ -61,6 +61,8 @@ export class FakeApi {
     const stored: KubeObject = {
       ...rest,
       metadata: {
+        // Like an API server, which keeps them if an update has none.
+        ...(before?.metadata.managedFields !== undefined && { managedFields: before.metadata.managedFields }),
         ...metadata,
         name: path.split("/").at(-1) ?? "",
         uid: before?.metadata.uid ?? `uid-${++this.#revision}`,
