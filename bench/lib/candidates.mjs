@@ -12,7 +12,7 @@ import { monoMs } from "./clock.mjs";
 
 /**
  * @typedef {"ours" | "client-go"} Kind
- * @typedef {Kind | "knative" | "bare"} Program
+ * @typedef {Kind | "ours in a pod" | "knative" | "bare"} Program
  *
  * @typedef {object} Line
  * @property {"started-leading" | "worked" | "work-stopped" | "stopped-leading" | "new-leader" | "owned" | "dropped"} event
@@ -31,12 +31,21 @@ const maxStderrLength = 4_096;
 /** A candidate that does not stop within this time is killed. */
 const graceMs = 20_000;
 
+/** What Node chooses by itself in a container with a memory limit of 1 GiB. Without a limit it lets garbage grow to much more. */
+const nodeInPod = [process.execPath, "--max-old-space-size=512", "--max-semi-space-size=4"];
+
 /** The programs that take part in elections. */
 export async function electionPrograms() {
   const { path, version } = await buildGoCandidate();
-  const ours = [process.execPath, fileURLToPath(new URL("../candidate.mjs", import.meta.url))];
-  const bare = [process.execPath, fileURLToPath(new URL("../bare-renewals.mjs", import.meta.url))];
-  return { clientGoVersion: version, commands: { ours, "client-go": [path], bare } };
+  const candidate = fileURLToPath(new URL("../candidate.mjs", import.meta.url));
+  const bare = fileURLToPath(new URL("../bare-renewals.mjs", import.meta.url));
+  const commands = {
+    ours: [process.execPath, candidate],
+    "ours in a pod": [...nodeInPod, candidate],
+    "client-go": [path],
+    bare: [...nodeInPod, bare],
+  };
+  return { clientGoVersion: version, commands };
 }
 
 export class CandidateProcesses {

@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * A thousand elections in one process with one client: one process leads all of them, a second one waits for all of them. tenure
- * shares one watch. Renewals are PUTs and come only from the leader; all other requests come from the waiting process.
+ * shares one watch. Renewals are PUTs and come only from the leader; all other requests come from the waiting process. tenure runs with
+ * the heap that Node chooses in a pod with a memory limit; what its leader needs without a limit is measured after that.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { kinds } from "../lib/candidates.mjs";
@@ -36,10 +37,11 @@ export const thousand = {
       const name = await namespace("thousand");
       const flags = { namespace: name, name: "lease", count: elections };
       report(`thousand: ${elections} elections of ${kind}, one process leads`);
-      const leader = candidates.start(kind, flags);
+      const program = kind === "ours" ? "ours in a pod" : kind;
+      const leader = candidates.start(program, flags);
       await waitForAllElections(leader, "started-leading", elections);
       report(`thousand: ${elections} elections of ${kind}, another process waits`);
-      const waiting = candidates.start(kind, flags);
+      const waiting = candidates.start(program, flags);
       await waitForAllElections(waiting, "new-leader", elections);
       await delay(settleMs);
       const before = leader.lines.length + waiting.lines.length;
@@ -48,13 +50,16 @@ export const thousand = {
       if (changes > 0) report(`thousand: ${kind} was not idle: ${changes} leader changes`);
       await Promise.all([leader.kill(), waiting.kill()]);
     }
-    const bare = await measureBare();
+    report(`thousand: ${elections} elections of ours, one process leads without a memory limit`);
+    const unlimited = await measureLeader("ours");
+    report(`thousand: a bare program replaces ${elections} Leases`);
+    const bare = await measureLeader("bare");
     const { ours, "client-go": clientGo } = results;
     if (!ours || !clientGo) throw new Error("Not all kinds were measured");
-    async function measureBare() {
+    /** @param {"ours" | "bare"} program */
+    async function measureLeader(program) {
       const flags = { namespace: await namespace("thousand"), name: "lease", count: elections };
-      report(`thousand: a bare program replaces ${elections} Leases`);
-      const leader = candidates.start("bare", flags);
+      const leader = candidates.start(program, flags);
       await waitForAllElections(leader, "started-leading", elections);
       await delay(settleMs);
       const [cpuBefore, startedMs] = [await leader.cpuMs(), monoMs()];
@@ -75,7 +80,7 @@ export const thousand = {
     const note =
       "only waiting candidates can reach a twentieth: a leader must write each of its Leases, tenure every 3 s and client-go every 2 s, and a 15 s lease cannot be renewed every 40 s; the floor is one write every 5 s";
     const noteOfFloor =
-      "the floor for leading is a bare program that replaces the Leases every 3 s with node:https and does nothing else";
+      "the floor for leading is a bare program that replaces the Leases every 3 s with node:https and does nothing else; it and tenure have the heap that Node chooses in a pod with a memory limit of 1 GiB";
     return [
       {
         ...row("requests per minute, waiting", "", ({ waiting }) => waiting.perMinute),
@@ -96,12 +101,24 @@ export const thousand = {
         atMost: clientGo.leading.cpuPercent,
         note: noteOfFloor,
       },
+      {
+        scenario: "thousand",
+        figure: "CPU, leading, no memory limit",
+        unit: "% of a core",
+        ours: unlimited.cpuPercent,
+      },
       row("memory, waiting", "MB", ({ waiting }) => waiting.memoryMb),
       {
         ...row("memory, leading", "MB", ({ leading }) => leading.memoryMb),
         floor: bare.memoryMb,
         atMost: 100,
         note: noteOfFloor,
+      },
+      {
+        scenario: "thousand",
+        figure: "memory, leading, no memory limit",
+        unit: "MB",
+        ours: unlimited.memoryMb,
       },
     ];
   },

@@ -241,19 +241,19 @@ describe("agenda", () => {
 describe("nextWakeMs", () => {
   it("is the earliest entry", () => {
     expect(nextWakeMs(config, { ...initialState, phase: { name: "leading", term }, ...inContact }, now)).toBe(
-      103_000,
+      102_900,
     );
   });
   const leading = (sentMs: number, state: Partial<State> = {}): State => {
     const sent = { monoMs: sentMs, wallMs: now.wallMs + sentMs - now.monoMs };
     return { ...initialState, phase: { name: "leading", term: { ...term, sent } }, ...inContact, ...state };
   };
-  it.each([100_000, 100_001, 100_099.9])(
-    "is the same for all renewals that are due within a thirtieth of their interval, and early for none by more: sent at %s",
-    (sentMs) => expect(nextWakeMs(config, leading(sentMs), now)).toBe(103_000),
+  it.each([99_900, 100_000, 100_001, 100_199.9])(
+    "is the same for all renewals that are due within a tenth of their interval, and early for none by more: sent at %s",
+    (sentMs) => expect(nextWakeMs(config, leading(sentMs), now)).toBe(102_900),
   );
   it("is later for a renewal that is due later", () => {
-    expect(nextWakeMs(config, leading(100_100), now)).toBe(103_100);
+    expect(nextWakeMs(config, leading(100_200), now)).toBe(103_200);
   });
   it("is not before the end of the back-off", () => {
     expect(nextWakeMs(config, leading(100_050, { retryAtMs: 103_020 }), now)).toBe(103_020);
@@ -264,6 +264,10 @@ describe("nextWakeMs", () => {
     expect(nextWakeMs(everySecond, leading(100_017), now)).toBe(101_017);
     const almost = { ...config, timings: resolveTimings({ renewInterval: "1010ms" }) };
     expect(nextWakeMs(almost, leading(100_017), now)).toBe(101_020);
+  });
+  it("is exact while another task is due first", () => {
+    const ending = { name: "draining", term, reason: "step-down", cooldownMs: 0, untilMs: 100_017 } as const;
+    expect(nextWakeMs(config, { ...initialState, ...inContact, phase: ending }, now)).toBe(100_017);
   });
   it("is exact for what is no renewal", () => {
     const state = {

@@ -24,7 +24,8 @@ export interface TimingOptions {
   /** The longest pause before a failed request is repeated, and between two reads if there is no watch. @default "2s" */
   readonly retryPeriod?: string;
   /**
-   * How often a healthy leader renews. Below 1 s, client-go candidates may take the lease too early, because they do not
+   * How often a healthy leader renews. A renewal may be up to a tenth of it early, so that a process sends its renewals together, but
+   * none comes within 1 s of the last one. Below 1 s, client-go candidates may take the lease too early, because they do not
    * see the second of two renewals within one second. @default the smaller of leaseDuration / 5 and renewDeadline / 3, but
    * at least 1 s if renewDeadline is 2 s or more
    */
@@ -96,7 +97,7 @@ function usualIntervalMs(leaseDurationMs: number, renewDeadlineMs: number): numb
  * visible to client-go.
  */
 export function renewEarlyMs({ renewIntervalMs }: Timings): number {
-  return Math.max(0, Math.min(renewIntervalMs / 30, renewIntervalMs - visibleIntervalMs));
+  return Math.max(0, Math.min(renewIntervalMs / 10, renewIntervalMs - visibleIntervalMs));
 }
 
 /** Timings that uphold G1, or every rule that the options break. */

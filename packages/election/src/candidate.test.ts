@@ -151,7 +151,7 @@ describe("requests", () => {
     expect(candidate.state.phase.name).toBe("campaigning");
     lock.fault = undefined;
     await clock.pass(2_900);
-    expect(newNotices()).toEqual(["failed", "term-started", "leader-changed"]);
+    expect(newNotices()).toEqual(["failed", "term-started", "leader-changed", "renewed"]);
     expect(server.holder).toBe("a");
   });
 

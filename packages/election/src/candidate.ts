@@ -5,7 +5,7 @@
  *
  * It does not know the work: it notifies its owner of what happens to the term, and the owner reports that the work has stopped.
  */
-import { type Clock, type Instant, messageOf } from "@tenure/base";
+import { type Clock, type Instant, messageOf, onAbort } from "@tenure/base";
 import {
   type Answer,
   type Config,
@@ -171,9 +171,7 @@ export class Candidate implements CandidateHandle {
   #send(id: number, during: RequestKind, send: (signal: AbortSignal) => Promise<Answer>): void {
     const { clock, onNotice } = this.#parts;
     const sentMs = clock.now().monoMs;
-    // Hardly any request is cancelled, and Node needs longer for a new signal than the machine for its step. So a signal serves until
-    // it aborts.
-    this.#request ??= new AbortController();
+    this.#request ??= newRequestController();
     const { signal } = this.#request;
     const onAnswer = (answer: Answer) => {
       if (answer.kind !== "failed")
@@ -233,6 +231,16 @@ export class Candidate implements CandidateHandle {
     this.#cancelTimer = undefined;
     this.#dispatch({ type: "tick" });
   }
+}
+
+/**
+ * Hardly any request is cancelled, and Node needs longer for a new signal, and for a listener on it, than the machine for its step. So a
+ * signal serves until it aborts, and what `onAbort` puts on it stays there between the requests.
+ */
+function newRequestController(): AbortController {
+  const controller = new AbortController();
+  onAbort(controller.signal, () => {});
+  return controller;
 }
 
 function isEndOfRun({ type }: Effect): boolean {

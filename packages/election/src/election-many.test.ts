@@ -46,13 +46,13 @@ describe("many elections of one process", () => {
     await clock.pass(60_000);
     const later = sentMs.map((times) => times.filter((ms) => ms >= 10_000));
     const wakeUps = new Set(later.flat().map((ms) => Math.round(ms)));
-    // 50 elections that renew 20 times each would wake the process 1,000 times. They started within 1.85 s: 19 groups.
+    // 50 elections that renew 20 times each would wake the process 1,000 times. They started within 1.85 s: 7 groups, or 8.
     expect(later.flat().length).toBeGreaterThanOrEqual(50 * 16);
-    expect(wakeUps.size).toBeLessThanOrEqual(19 * 21);
+    expect(wakeUps.size).toBeLessThanOrEqual(8 * 21);
     for (const times of later) {
       for (const [index, ms] of times.slice(1).entries()) {
         expect(ms - (times[index] ?? 0)).toBeLessThanOrEqual(3_000 + 1);
-        expect(ms - (times[index] ?? 0)).toBeGreaterThanOrEqual(2_900);
+        expect(ms - (times[index] ?? 0)).toBeGreaterThanOrEqual(2_700);
       }
     }
   });
