@@ -11,14 +11,29 @@ export function formatTime(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }
 
+/**
+ * Whether a text begins with the UTC time of a valid date. Most times come from a server or a formatter, so they are normal already and need
+ * no parser with error messages. Date.parse accepts February 30, but prints it as a day in March.
+ */
+function isNormal(text: string, pattern: RegExp): boolean {
+  if (!pattern.test(text)) return false;
+  const wallMs = Date.parse(text);
+  return !Number.isNaN(wallMs) && new Date(wallMs).toISOString().startsWith(text.slice(0, 19));
+}
+
+const normalTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+const normalMicroTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
+
 /** Normalises a metav1.Time to UTC without decimals. */
 export function parseTime(text: string): string {
+  if (isNormal(text, normalTime)) return text;
   const { wallMs } = parse(text, secondsLayout, /^(\.\d+)?/, "");
   return formatTime(wallMs);
 }
 
 /** Normalises a metav1.MicroTime to UTC. */
 export function parseMicroTime(text: string): string {
+  if (isNormal(text, normalMicroTime)) return text;
   const { wallMs, fraction } = parse(text, microsLayout, /^\.\d{6}/, ".000000");
   return `${new Date(wallMs).toISOString().slice(0, 19)}${fraction}Z`;
 }
