@@ -48,3 +48,14 @@ test.each([
   expect(() => parseTime(text)).toThrow(why);
   expect(() => parseMicroTime(text.replace("Z", ".000000Z"))).toThrow(why);
 });
+
+test("every day of a year is read as Date reads it", () => {
+  for (const year of [2023, 2024]) {
+    for (let day = 1; day <= 366; day++) {
+      const text = `${new Date(Date.UTC(year, 0, day)).toISOString().slice(0, 19)}Z`;
+      expect(parseTime(text)).toBe(text);
+    }
+  }
+  for (const day of ["02-30", "02-31", "04-31", "06-31", "09-31", "11-31", "01-32", "01-00", "00-01"])
+    expect(() => parseTime(`2024-${day}T00:00:00Z`)).toThrow("out of range");
+});
