@@ -138,6 +138,10 @@ function compareInto(
 ): void {
   if (old === value) return;
   const shape = shapeOf(schema);
+  if (shape.type === "fields" && isObject(old) && isObject(value)) {
+    compareFields(old, value, shape, changed, removed);
+    return;
+  }
   const before = partsOf(old, shape);
   const after = partsOf(value, shape);
   if ((old !== undefined && !before) || (value !== undefined && !after)) {
@@ -148,19 +152,39 @@ function compareInto(
   // A field that is always printed counts as present even when it is empty.
   if (!before && !always) changed.member = true;
   if (!after && !always) removed.member = true;
-  const compareElement = (element: string) => {
-    const oldPart = before?.get(element);
-    const part = after?.get(element);
-    // Most writes change few fields.
-    if (oldPart === part) return;
-    const below = { changed: new FieldSet(), removed: new FieldSet() };
-    const keeps = shape.type === "fields" && shape.always(element.slice(2));
-    compareInto(oldPart, part, schemaBelow(shape, element), below.changed, below.removed, keeps);
-    if (!below.changed.isEmpty) changed.children.set(element, below.changed);
-    if (!below.removed.isEmpty) removed.children.set(element, below.removed);
-  };
-  if (before) for (const element of before.keys()) compareElement(element);
-  if (after) for (const element of after.keys()) if (!before?.has(element)) compareElement(element);
+  for (const element of new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]))
+    compareElement(shape, element, before?.get(element), after?.get(element), changed, removed);
+}
+
+/** Most of what a write compares: two objects with the same fields, few of them changed. It needs no maps of the parts. */
+function compareFields(
+  old: JsonObject,
+  value: JsonObject,
+  shape: Shape,
+  changed: FieldSet,
+  removed: FieldSet,
+): void {
+  for (const key of Object.keys(old)) {
+    const part = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (old[key] !== part) compareElement(shape, `f:${key}`, old[key], part, changed, removed);
+  }
+  for (const key of Object.keys(value))
+    if (!Object.hasOwn(old, key)) compareElement(shape, `f:${key}`, undefined, value[key], changed, removed);
+}
+
+function compareElement(
+  shape: Shape,
+  element: string,
+  old: unknown,
+  value: unknown,
+  changed: FieldSet,
+  removed: FieldSet,
+): void {
+  const below = { changed: new FieldSet(), removed: new FieldSet() };
+  const keeps = shape.type === "fields" && shape.always(element.slice(2));
+  compareInto(old, value, schemaBelow(shape, element), below.changed, below.removed, keeps);
+  if (!below.changed.isEmpty) changed.children.set(element, below.changed);
+  if (!below.removed.isEmpty) removed.children.set(element, below.removed);
 }
 
 /** Merges `over` into `base`. Where both have a value, the value of `over` wins. */
