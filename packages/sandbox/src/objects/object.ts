@@ -89,8 +89,11 @@ export function equal(a: unknown, b: unknown): boolean {
   return more === 0;
 }
 
-/** A copy with changed metadata, with its fields in the order of Kubernetes. Undefined removes a field. */
-export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): ApiObject {
+/** New values of metadata. Undefined removes a field. */
+type MetadataChange = { [Field in keyof ObjectMeta]?: ObjectMeta[Field] | undefined };
+
+/** A copy with changed metadata, with its fields in the order of Kubernetes. */
+export function withMetadata(object: ApiObject, change: MetadataChange): ApiObject {
   const { kind, apiVersion } = object;
   const copy: ApiObject = { kind, apiVersion, metadata: withoutUndefined({ ...object.metadata, ...change }) };
   for (const key of Object.keys(object)) if (!Object.hasOwn(copy, key)) copy[key] = object[key];
