@@ -21,6 +21,7 @@ const packages = {
   },
   traffic: { index: "index.js", internal: "internal.js" },
   status: { index: "index.js", internal: "internal.js" },
+  sandbox: { index: "index.js", internal: "internal.js" },
   testkit: { index: "index.js" },
 };
 /**
@@ -33,6 +34,8 @@ const shared = {
   kube: /\/packages\/kube\/dist\/(?!index|internal|credentials\/(exec-plugin|in-cluster)|kubeconfig|http\/tunnel)/,
   election: /\/packages\/election\/dist\/(?!index|internal|opentelemetry|worker)/,
 };
+/** Packages that the bundle of one package imports, and others contain. */
+const dependencies = { sandbox: ["classic-level", "js-yaml"] };
 const dual = ["base", "core", "kube", "election", "testkit"];
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -44,6 +47,16 @@ const inAscii = {
   },
 };
 
+/** The sandbox reads its types and initial objects from files, which are one folder nearer to a bundle than to its sources. */
+const findGenerated = {
+  name: "find-generated",
+  transform: (code, id) =>
+    id.includes("/sandbox/dist/") && code.includes('"../../gen/')
+      ? // No line moves.
+        { code: code.replaceAll('"../../gen/', '"../gen/'), map: null }
+      : undefined,
+};
+
 const embedThread = await newEmbedThread();
 for (const [name, entries] of Object.entries(packages)) {
   const folder = `${root}packages/${name}/`;
@@ -53,8 +66,8 @@ for (const [name, entries] of Object.entries(packages)) {
     ),
     platform: "node",
     // Packages stay apart, so that there is one class KubeError however many packages use it.
-    external: [/^node:/, /^@tenure\//, "prom-client", "@opentelemetry/api"],
-    plugins: [embedThread, inAscii],
+    external: [/^node:/, /^@tenure\//, "prom-client", "@opentelemetry/api", ...(dependencies[name] ?? [])],
+    plugins: [embedThread, findGenerated, inAscii],
   });
   const output = {
     sourcemap: true,

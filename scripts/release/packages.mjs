@@ -27,7 +27,7 @@ export const publicPackages = {
   },
   status: { keywords: ["prometheus", "server-sent-events"], unpackedKb: 160 },
   stream: { keywords: ["grpc", "stream"], unpackedKb: 340, hasDist: true },
-  sandbox: { keywords: ["test", "mock", "api-server"], unpackedKb: 2_800, hasDist: true },
+  sandbox: { keywords: ["test", "mock", "api-server"], unpackedKb: 2_400 },
   cluster: { keywords: ["controller", "scheduler"], unpackedKb: 1_850, hasDist: true },
   cli: {
     keywords: ["kubectl-plugin", "sidecar", "lease", "high-availability", "cli"],

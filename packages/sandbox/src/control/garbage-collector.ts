@@ -81,7 +81,7 @@ export class GarbageCollector {
         ...owner,
         blockOwnerDeletion: false,
       }));
-      const unblocking = withMetadata(current.value, { ownerReferences } as never);
+      const unblocking = withMetadata(current.value, { ownerReferences });
       return deleteByController(unblocking, this.#platform, "Foreground") ?? unblocking;
     });
   }
@@ -133,7 +133,7 @@ export class GarbageCollector {
       await this.#store.commit(dependent, (current) => {
         if (!current) return undefined;
         const left = (current.value.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
-        return withMetadata(current.value, { ownerReferences: left.length > 0 ? left : undefined } as never);
+        return withMetadata(current.value, { ownerReferences: left.length > 0 ? left : undefined });
       });
     }
     await this.#store.commit(key, (current) => current && withoutFinalizer(current.value, orphanFinalizer));

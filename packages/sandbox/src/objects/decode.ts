@@ -38,42 +38,51 @@ function decodeWith(type: string, value: unknown, sparse: boolean, literals: Lit
   if (!isObject(value)) {
     throw new DecodeError(`json: cannot unmarshal ${goKind(value)} into Go value of type ${goName(type)}`);
   }
-  const place = { unknown, path: "", sparse, literals };
-  return { value: decodeStruct(type, typeNamed(type), value, place), unknown };
+  const body = { unknown, sparse, literals };
+  return { value: decodeStruct(type, typeNamed(type), value, body, ""), unknown };
 }
 
 const quantityType = "apimachinery.pkg.api.resource.Quantity";
+const timeType = `${metaPrefix}Time`;
+const microTimeType = `${metaPrefix}MicroTime`;
+const fieldsType = `${metaPrefix}FieldsV1`;
 
-interface Place {
+interface Body {
   unknown: string[];
-  path: string;
   sparse: boolean;
   literals: Literals;
 }
 
-function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Place): JsonObject {
+/** Where a value is. */
+interface Place {
+  body: Body;
+  path: string;
+  /** The type and the path of the field that has the value, or that has the list or the map with the value. For messages. */
+  type: string;
+  field: string;
+}
+
+function decodeStruct(type: string, schema: Schema, value: JsonObject, body: Body, at: string): JsonObject {
   const out: JsonObject = {};
   const properties = schema.properties ?? {};
   for (const key of Object.keys(value)) {
-    const path = place.path === "" ? key : `${place.path}.${key}`;
+    const path = at === "" ? key : `${at}.${key}`;
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property === undefined) {
-      place.unknown.push(path);
+      body.unknown.push(path);
       continue;
     }
-    const decoded = decodeValue(property, value[key], { ...place, path }, `${shortName(type)}.${path}`);
-    // A number or text is a struct in Go, and Go never leaves out a struct: maxUnavailable: 0 is no missing maxUnavailable.
-    const keepsZero = property.pointer || place.sparse || resolve(property).oneOf;
-    if (decoded === undefined || (isZero(decoded) && !keepsZero)) continue;
+    const decoded = decodeValue(property, value[key], { body, path, type, field: path });
+    if (decoded === undefined || (isZero(decoded) && !keepsZero(property, body))) continue;
     out[key] = decoded;
   }
-  if (place.sparse) return out;
-  for (const [key, property] of Object.entries(properties)) {
-    if (out[key] !== undefined || property.default === undefined) continue;
+  if (body.sparse) return out;
+  for (const [key, property] of fieldsWithDefault(schema)) {
+    if (out[key] !== undefined) continue;
     const required = schema.required?.includes(key);
     if (property.$ref && isObject(property.default)) {
       const target = typeNamed(property.$ref);
-      if (target.properties) out[key] = decodeStruct(property.$ref, target, {}, place);
+      if (target.properties) out[key] = decodeStruct(property.$ref, target, {}, body, at);
     } else if (required || property.default) {
       out[key] = property.default;
     }
@@ -81,89 +90,121 @@ function decodeStruct(type: string, schema: Schema, value: JsonObject, place: Pl
   return out;
 }
 
-function decodeValue(property: Schema, value: unknown, place: Place, field: string): unknown {
-  if (value === null || value === undefined) return undefined;
-  const schema = resolve(property);
-  const mismatch = (expected: string) => {
-    const isInteger = typeof value === "number" && expected.startsWith("int");
-    const what = isInteger ? `number ${place.literals.get(place.path) ?? value}` : goKind(value);
-    return new DecodeError(
-      `json: cannot unmarshal ${what} into Go struct field ${field} of type ${expected}`,
-    );
-  };
+/** A number or text is a struct in Go, and Go never leaves out a struct: maxUnavailable: 0 is no missing maxUnavailable. */
+function keepsZero(property: Schema, { sparse }: Body): boolean {
+  return property.pointer === true || sparse || resolve(property).oneOf !== undefined;
+}
 
-  if (property.$ref === `${metaPrefix}MicroTime` || property.$ref === `${metaPrefix}Time`) {
-    if (typeof value !== "string") throw mismatch("string");
-    try {
-      return property.$ref.endsWith("MicroTime") ? parseMicroTime(value) : parseTime(value);
-    } catch (error) {
-      if (error instanceof TimeError) throw new DecodeError(error.message);
-      throw error;
-    }
+/** Every request decodes objects, and a type has many more fields than defaults. */
+const defaults = new WeakMap<Schema, readonly [string, Schema][]>();
+
+function fieldsWithDefault(schema: Schema): readonly [string, Schema][] {
+  let found = defaults.get(schema);
+  if (found === undefined) {
+    found = Object.entries(schema.properties ?? {}).filter(([, { default: value }]) => value !== undefined);
+    defaults.set(schema, found);
   }
-  if (property.$ref === `${metaPrefix}FieldsV1`) return value;
-  if (property.$ref === quantityType) {
-    try {
-      return canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
-    } catch (error) {
-      if (error instanceof QuantityError) throw new DecodeError(error.message);
-      throw error;
-    }
+  return found;
+}
+
+function mismatch(value: unknown, { body, path, type, field }: Place, expected: string): DecodeError {
+  const isInteger = typeof value === "number" && expected.startsWith("int");
+  const what = isInteger ? `number ${body.literals.get(path) ?? value}` : goKind(value);
+  return new DecodeError(
+    `json: cannot unmarshal ${what} into Go struct field ${shortName(type)}.${field} of type ${expected}`,
+  );
+}
+
+function decodeValue(property: Schema, value: unknown, place: Place): unknown {
+  if (value === null || value === undefined) return undefined;
+  switch (property.$ref) {
+    case timeType:
+    case microTimeType:
+      if (typeof value !== "string") throw mismatch(value, place, "string");
+      return decodeTime(value, property.$ref === microTimeType ? parseMicroTime : parseTime);
+    case fieldsType:
+      return value;
+    case quantityType:
+      return decodeQuantity(value);
   }
+  const schema = resolve(property);
   if (schema.oneOf) {
     const allowed = schema.oneOf.some(
       ({ type }) => type === typeof value || (type === "integer" && Number.isInteger(value)),
     );
-    if (!allowed) throw mismatch("string");
+    if (!allowed) throw mismatch(value, place, "string");
     return value;
   }
   switch (schema.type) {
     case "string":
-      if (typeof value !== "string") throw mismatch(schema.format === "byte" ? "[]uint8" : "string");
+      if (typeof value !== "string")
+        throw mismatch(value, place, schema.format === "byte" ? "[]uint8" : "string");
       if (schema.format === "byte") checkBase64(value);
       return value;
     case "boolean":
-      if (typeof value !== "boolean") throw mismatch("bool");
+      if (typeof value !== "boolean") throw mismatch(value, place, "bool");
       return value;
     case "integer": {
       const type = schema.format === "int64" ? "int64" : "int32";
-      if (!isInteger(value, place.literals.get(place.path), type === "int64" ? 64 : 32)) throw mismatch(type);
+      const literal = place.body.literals.get(place.path);
+      if (!isInteger(value, literal, type === "int64" ? 64 : 32)) throw mismatch(value, place, type);
       return value;
     }
     case "number":
-      if (typeof value !== "number") throw mismatch("float64");
+      if (typeof value !== "number") throw mismatch(value, place, "float64");
       return value;
     case "array": {
       const items = schema.items as Schema;
-      if (!Array.isArray(value)) throw mismatch(`[]${goType(items)}`);
-      if (value.length === 0 && !place.sparse) return undefined;
-      return value.map((item, index) => {
-        const child = { ...place, path: `${place.path}[${index}]` };
-        return decodeValue(items, item, child, field) ?? zero(items);
-      });
+      if (!Array.isArray(value)) throw mismatch(value, place, `[]${goType(items)}`);
+      if (value.length === 0 && !place.body.sparse) return undefined;
+      return value.map((item, index) => decodeValue(items, item, inside(place, `[${index}]`)) ?? zero(items));
     }
     default:
-      if (!isObject(value)) throw mismatch(goType(property));
-      if (schema.additionalProperties) return decodeMap(schema.additionalProperties, value, place, field);
-      if (schema.properties) return decodeStruct(property.$ref ?? "", schema, value, place);
+      if (!isObject(value)) throw mismatch(value, place, goType(property));
+      if (schema.additionalProperties) return decodeMap(schema.additionalProperties, value, place);
+      if (schema.properties) return decodeStruct(property.$ref ?? "", schema, value, place.body, place.path);
       return value;
   }
 }
 
-function decodeMap(values: Schema, value: JsonObject, place: Place, field: string): JsonObject | undefined {
-  const out: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    const child = { ...place, path: `${place.path}.${key}` };
-    put(out, key, decodeValue(values, value[key], child, field) ?? zero(values));
-  }
-  return Object.keys(out).length > 0 || place.sparse ? out : undefined;
+/** The place of an item of a list or of a value of a map. */
+function inside({ body, path, type, field }: Place, element: string): Place {
+  return { body, path: path + element, type, field };
 }
 
-function isInteger(value: unknown, literal: string | undefined, bits: number): boolean {
+function decodeTime(text: string, parse: (text: string) => string): string {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof TimeError) throw new DecodeError(error.message);
+    throw error;
+  }
+}
+
+function decodeQuantity(value: unknown): string {
+  try {
+    return canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
+  } catch (error) {
+    if (error instanceof QuantityError) throw new DecodeError(error.message);
+    throw error;
+  }
+}
+
+function decodeMap(values: Schema, value: JsonObject, place: Place): JsonObject | undefined {
+  const out: JsonObject = {};
+  for (const key of Object.keys(value))
+    put(out, key, decodeValue(values, value[key], inside(place, `.${key}`)) ?? zero(values));
+  return Object.keys(out).length > 0 || place.body.sparse ? out : undefined;
+}
+
+function isInteger(value: unknown, literal: string | undefined, bits: 32 | 64): boolean {
+  if (literal === undefined && Number.isSafeInteger(value)) return bits === 64 || isInt32(value as number);
   if (!Number.isInteger(value) || (literal !== undefined && /[.eE]/.test(literal))) return false;
   const exact = BigInt(literal ?? (value as number));
   return BigInt.asIntN(bits, exact) === exact;
 }
+
+const isInt32 = (value: number) => value >= -(2 ** 31) && value < 2 ** 31;
 
 const isZero = (value: unknown) => value === "" || value === 0 || value === false;
 

@@ -85,3 +85,21 @@ test.each([
 test("depth is limited", () => {
   expect(() => parseJson("[".repeat(100_000))).toThrow("exceeded max depth");
 });
+
+test("depth is limited in a complete document too", () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  expect(() => parseJson(nested(1001))).toThrow("exceeded max depth");
+  expect(() => parseJson(nested(100_000))).toThrow("exceeded max depth");
+  expect(parseJson(nested(1000)).duplicates).toEqual([]);
+});
+
+test.each(['{"a":1.0}', '{"a":1e1}', '{"a":-0}', '{"a":9007199254740993}', '{"a":-9223372036854776000}'])(
+  "the text of a number is kept if it matters: %s",
+  (text) => {
+    expect([...parseJson(text).literals.values()]).toEqual(text.includes("-0") ? [] : [text.slice(5, -1)]);
+  },
+);
+
+test.each(['{"a":1,"a":1}', '{"a":1,"a":1}\n', '{"a":{},"a":{}}'])("finds the duplicate of %j", (text) => {
+  expect(parseJson(text).duplicates).toEqual(["a"]);
+});

@@ -17,13 +17,44 @@ interface ParsedJson {
   /** Paths of fields that occur more than once in one object. The last value wins. */
   duplicates: string[];
   /** Numbers whose text matters, by path: an integer field accepts 10, but not 1e1 or 10.0. */
-  literals: Map<string, string>;
+  literals: ReadonlyMap<string, string>;
 }
 
 export function parseJson(text: string): ParsedJson {
+  const compact = parseCompact(text);
+  if (compact !== undefined) return { value: compact, duplicates: [], literals: noLiterals };
   const reader = new Reader(text);
   const value = reader.document();
   return { value, duplicates: reader.duplicates, literals: reader.literals };
+}
+
+const noLiterals: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Reads what an encoder wrote: without spaces, without duplicate fields, and with every number in its shortest form. Such a text is
+ * exactly what JSON.stringify makes of its value. JSON.parse then reads it as Reader does, and in a fraction of the time. Undefined for
+ * any other text.
+ */
+function parseCompact(text: string): unknown {
+  // An escape may be half of a surrogate pair, and so many digits may not fit into a number.
+  if (/\\u|\d{16}/.test(text)) return undefined;
+  // Encoders of Go end with a newline.
+  const document = text.endsWith("\n") ? text.slice(0, -1) : text;
+  try {
+    const value: unknown = JSON.parse(document);
+    return isNested(value, maxDepth) && JSON.stringify(value) === document ? value : undefined;
+  } catch {
+    // Reader finds the same mistake, and words it as Go does.
+    return undefined;
+  }
+}
+
+/** Whether a value is nested at most `depth` times. */
+function isNested(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  for (const child of Object.values(value)) if (!isNested(child, depth - 1)) return false;
+  return true;
 }
 
 /**

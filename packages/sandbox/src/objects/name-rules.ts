@@ -4,8 +4,18 @@ export type NameRule = (name: string, prefix?: boolean) => string[];
 
 const bytes = (text: string) => Buffer.byteLength(text);
 
+const compiled = new Map<string, RegExp>();
+
+function wholePattern(pattern: string): RegExp {
+  const known = compiled.get(pattern);
+  if (known) return known;
+  const whole = new RegExp(`^(?:${pattern})$`);
+  compiled.set(pattern, whole);
+  return whole;
+}
+
 function matches(text: string, pattern: string, message: string, ...examples: string[]): string[] {
-  if (new RegExp(`^(?:${pattern})$`).test(text)) return [];
+  if (wholePattern(pattern).test(text)) return [];
   const e = examples.map((example) => `'${example}', `).join(" or ");
   return [`${message} (${e ? `e.g. ${e}` : ""}regex used for validation is '${pattern}')`];
 }

@@ -79,18 +79,32 @@ export function equal(a: unknown, b: unknown): boolean {
     return a.every((item, index) => equal(item, b[index]));
   }
   if (!isObject(a) || !isObject(b)) return false;
-  const present = (object: JsonObject) => Object.keys(object).filter((key) => object[key] !== undefined);
-  const keys = present(a);
-  if (keys.length !== present(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
+  let more = 0;
+  for (const key of Object.keys(a)) {
+    if (a[key] === undefined) continue;
+    if (!Object.hasOwn(b, key) || !equal(a[key], b[key])) return false;
+    more++;
+  }
+  for (const key of Object.keys(b)) if (b[key] !== undefined) more--;
+  return more === 0;
 }
 
-/** A copy with changed metadata, with its fields in the order of Kubernetes. Undefined removes a field. */
-export function withMetadata(object: ApiObject, change: Partial<ObjectMeta>): ApiObject {
-  const { kind, apiVersion, metadata, ...rest } = object;
-  const merged: JsonObject = { ...metadata, ...change };
-  for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
-  return { kind, apiVersion, metadata: merged, ...rest };
+/** New values of metadata. Undefined removes a field. */
+type MetadataChange = { [Field in keyof ObjectMeta]?: ObjectMeta[Field] | undefined };
+
+/** A copy with changed metadata, with its fields in the order of Kubernetes. */
+export function withMetadata(object: ApiObject, change: MetadataChange): ApiObject {
+  const { kind, apiVersion } = object;
+  const copy: ApiObject = { kind, apiVersion, metadata: withoutUndefined({ ...object.metadata, ...change }) };
+  for (const key of Object.keys(object)) if (!Object.hasOwn(copy, key)) copy[key] = object[key];
+  return copy;
+}
+
+/** A new object, because V8 is slow with an object after a `delete`, and stored objects are read often. */
+function withoutUndefined(object: JsonObject): JsonObject {
+  const copy: JsonObject = {};
+  for (const key of Object.keys(object)) if (object[key] !== undefined) copy[key] = object[key];
+  return copy;
 }
 
 /** A value as text for a message. String() is not safe: a value from a client can have its own toString. */

@@ -11,14 +11,26 @@ export function formatTime(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }
 
+/**
+ * A time that is normal already, as servers and most clients write it. It needs no parser. February 29 does, because not every year has
+ * it.
+ */
+const date =
+  "\\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)";
+const seconds = "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d";
+const normalTime = new RegExp(`^${date}T${seconds}Z$`);
+const normalMicroTime = new RegExp(`^${date}T${seconds}\\.\\d{6}Z$`);
+
 /** Normalises a metav1.Time to UTC without decimals. */
 export function parseTime(text: string): string {
+  if (normalTime.test(text)) return text;
   const { wallMs } = parse(text, secondsLayout, /^(\.\d+)?/, "");
   return formatTime(wallMs);
 }
 
 /** Normalises a metav1.MicroTime to UTC. */
 export function parseMicroTime(text: string): string {
+  if (normalMicroTime.test(text)) return text;
   const { wallMs, fraction } = parse(text, microsLayout, /^\.\d{6}/, ".000000");
   return `${new Date(wallMs).toISOString().slice(0, 19)}${fraction}Z`;
 }

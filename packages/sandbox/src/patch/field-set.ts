@@ -34,6 +34,13 @@ export class FieldSet {
     return !this.member && this.children.size === 0;
   }
 
+  contains(other: FieldSet): boolean {
+    if (other.member && !this.member) return false;
+    for (const [element, child] of other.children)
+      if (!this.children.get(element)?.contains(child)) return false;
+    return true;
+  }
+
   union(other: FieldSet): FieldSet {
     return this.#combine(other, (a, b) => a || b, true);
   }

@@ -51,11 +51,17 @@ export function trackFields(
     apiVersion: version,
     subresource: recordedSubresource,
     time: formatTime(wallMs),
-    fields: (present?.fields ?? new FieldSet()).union(mine).difference(gone),
+    fields: owned(present?.fields, mine, gone),
   };
   return withEntries(object, writeManagers([...others, me]));
 }
 
+/** The fields of a manager after a write. Most writes only change values of fields that their manager owns already. */
+function owned(before: FieldSet | undefined, mine: FieldSet, gone: FieldSet): FieldSet {
+  if (gone.isEmpty && before?.contains(mine)) return before;
+  return (before ?? new FieldSet()).union(mine).difference(gone);
+}
+
 function withEntries(object: ApiObject, entries: ManagedFieldsEntry[] | undefined): ApiObject {
-  return withMetadata(object, { managedFields: entries?.length ? entries : undefined } as never);
+  return withMetadata(object, { managedFields: entries?.length ? entries : undefined });
 }

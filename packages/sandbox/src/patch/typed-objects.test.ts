@@ -26,6 +26,8 @@ test("union, intersection and difference of field sets are consistent", () => {
       const b = fieldsOf(two, schema);
       expect(a.difference(b).union(a.intersection(b)).equals(a)).toBe(true);
       expect(a.union(b).difference(b).intersection(b).isEmpty).toBe(true);
+      expect(a.contains(b)).toBe(b.difference(a).isEmpty);
+      expect(a.union(b).contains(b)).toBe(true);
     }),
   );
 });

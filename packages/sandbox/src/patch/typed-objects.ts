@@ -13,7 +13,19 @@ type Shape =
   | { type: "set" }
   | { type: "atom" };
 
+/** Each write asks for the shapes of the same fields again. */
+const shapes = new WeakMap<Schema, Shape>();
+
 function shapeOf(field: Schema): Shape {
+  let shape = shapes.get(field);
+  if (shape === undefined) {
+    shape = findShape(field);
+    shapes.set(field, shape);
+  }
+  return shape;
+}
+
+function findShape(field: Schema): Shape {
   const schema = resolve(field);
   const mapType = field["x-kubernetes-map-type"] ?? schema["x-kubernetes-map-type"];
   if (schema.type === "array") {
@@ -51,7 +63,9 @@ const valueElement = (value: unknown) => `v:${JSON.stringify(value)}`;
 /** The parts of a value by path element, in order. Undefined if the value is not divided. */
 function partsOf(value: unknown, shape: Shape): Map<string, unknown> | undefined {
   if (shape.type === "fields" && isObject(value)) {
-    return new Map(Object.entries(value).map(([key, part]) => [`f:${key}`, part]));
+    const parts = new Map<string, unknown>();
+    for (const key of Object.keys(value)) parts.set(`f:${key}`, value[key]);
+    return parts;
   }
   if (shape.type === "keyed" && Array.isArray(value)) {
     return new Map(value.map((item) => [keyElement(item, shape.keys, shape.items), item]));
@@ -122,8 +136,12 @@ function compareInto(
   removed: FieldSet,
   always: boolean,
 ): void {
-  if (old === undefined && value === undefined) return;
+  if (old === value) return;
   const shape = shapeOf(schema);
+  if (shape.type === "fields" && isObject(old) && isObject(value)) {
+    compareFields(old, value, shape, changed, removed);
+    return;
+  }
   const before = partsOf(old, shape);
   const after = partsOf(value, shape);
   if ((old !== undefined && !before) || (value !== undefined && !after)) {
@@ -134,20 +152,39 @@ function compareInto(
   // A field that is always printed counts as present even when it is empty.
   if (!before && !always) changed.member = true;
   if (!after && !always) removed.member = true;
-  for (const element of new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])) {
-    const below = { changed: new FieldSet(), removed: new FieldSet() };
-    const keeps = shape.type === "fields" && shape.always(element.slice(2));
-    compareInto(
-      before?.get(element),
-      after?.get(element),
-      schemaBelow(shape, element),
-      below.changed,
-      below.removed,
-      keeps,
-    );
-    if (!below.changed.isEmpty) changed.children.set(element, below.changed);
-    if (!below.removed.isEmpty) removed.children.set(element, below.removed);
+  for (const element of new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]))
+    compareElement(shape, element, before?.get(element), after?.get(element), changed, removed);
+}
+
+/** Most of what a write compares: two objects with the same fields, few of them changed. It needs no maps of the parts. */
+function compareFields(
+  old: JsonObject,
+  value: JsonObject,
+  shape: Shape,
+  changed: FieldSet,
+  removed: FieldSet,
+): void {
+  for (const key of Object.keys(old)) {
+    const part = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (old[key] !== part) compareElement(shape, `f:${key}`, old[key], part, changed, removed);
   }
+  for (const key of Object.keys(value))
+    if (!Object.hasOwn(old, key)) compareElement(shape, `f:${key}`, undefined, value[key], changed, removed);
+}
+
+function compareElement(
+  shape: Shape,
+  element: string,
+  old: unknown,
+  value: unknown,
+  changed: FieldSet,
+  removed: FieldSet,
+): void {
+  const below = { changed: new FieldSet(), removed: new FieldSet() };
+  const keeps = shape.type === "fields" && shape.always(element.slice(2));
+  compareInto(old, value, schemaBelow(shape, element), below.changed, below.removed, keeps);
+  if (!below.changed.isEmpty) changed.children.set(element, below.changed);
+  if (!below.removed.isEmpty) removed.children.set(element, below.removed);
 }
 
 /** Merges `over` into `base`. Where both have a value, the value of `over` wins. */

@@ -86,7 +86,8 @@ export const mediaType = (header: string | undefined) =>
 export function readJson(bytes: Buffer): Body {
   try {
     const text = bytes.toString("utf8");
-    return { ...parseJson(text), places: () => keyPlaces(text) };
+    const { value, duplicates, literals } = parseJson(text);
+    return { value, duplicates, literals, places: () => keyPlaces(text) };
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw new BodyError(`couldn't get version/kind; json parse error: ${error.message}`);

@@ -112,12 +112,15 @@ function prepareUpdate(
   options: WriteOptions,
 ): ApiObject {
   const { kind } = context;
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old.metadata;
   const parted = kind.status ? withWritablePart(context, object, old) : object;
   const fresh = withMetadata(parted, {
-    resourceVersion: old.metadata.resourceVersion as string,
-    ...(object.metadata.uid ? {} : { uid: old.metadata.uid as string }),
-    ...(old.metadata.creationTimestamp ? { creationTimestamp: old.metadata.creationTimestamp } : {}),
-    ...kept(old, "deletionTimestamp", "deletionGracePeriodSeconds", "generation"),
+    resourceVersion: old.metadata.resourceVersion,
+    uid: object.metadata.uid || old.metadata.uid,
+    creationTimestamp: creationTimestamp || object.metadata.creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    generation,
   });
   const admitted = admit(context, fresh, old);
   const counted =
@@ -172,13 +175,6 @@ function keptMetadata({ statusKeeps = [] }: Kind) {
   return statusKeeps.includes("metadata")
     ? statusMetadata
     : statusMetadata.filter((name) => (statusKeeps as readonly string[]).includes(name));
-}
-
-function kept(
-  old: ApiObject,
-  ...names: ("deletionTimestamp" | "deletionGracePeriodSeconds" | "generation")[]
-) {
-  return Object.fromEntries(names.map((name) => [name, old.metadata[name]]));
 }
 
 const contentOf = ({ metadata: _metadata, status: _status, ...content }: ApiObject) => content;

@@ -16,8 +16,7 @@ export async function sendResponse(
     return;
   }
   if (answer.type === "redirect") {
-    response.setHeader("Location", answer.location);
-    send(response, 301, "text/plain; charset=utf-8", "", context);
+    send(response, 301, "text/plain; charset=utf-8", "", context, ["Location", answer.location]);
     return;
   }
   if (answer.type === "bytes") {
@@ -41,8 +40,8 @@ export function sendError(response: ServerResponse, error: ApiError, context: Co
   }
   const { status } = error;
   const wait = status.details?.retryAfterSeconds;
-  if (wait !== undefined) response.setHeader("Retry-After", String(wait));
-  send(response, status.code ?? 500, "application/json", `${jsonText(status)}\n`, context);
+  const retry = wait === undefined ? [] : ["Retry-After", String(wait)];
+  send(response, status.code ?? 500, "application/json", `${jsonText(status)}\n`, context, retry);
 }
 
 function send(
@@ -51,14 +50,16 @@ function send(
   contentType: string,
   body: string | Buffer,
   context: Context | undefined,
+  moreHeaders: readonly string[] = [],
 ): void {
   const warnings = warningHeaders(context?.warnings ?? []);
-  if (context) response.setHeader("Audit-Id", context.cluster.platform.uuid());
-  response.setHeader("Cache-Control", "no-cache, private");
-  if (warnings.length > 0) response.setHeader("Warning", warnings);
-  response.setHeader("Content-Type", contentType);
-  response.setHeader("Content-Length", Buffer.byteLength(body));
-  response.writeHead(code);
+  // Names and values in turn: Node writes such a list as it is.
+  const headers = [...moreHeaders];
+  if (context) headers.push("Audit-Id", context.cluster.platform.uuid());
+  headers.push("Cache-Control", "no-cache, private");
+  for (const warning of warnings) headers.push("Warning", warning);
+  headers.push("Content-Type", contentType, "Content-Length", String(Buffer.byteLength(body)));
+  response.writeHead(code, headers);
   // Node sends a string body together with the headers, in one write. It then encodes the headers as UTF-8 too, but
   // warnings need Latin-1 (see warnings.ts).
   response.end(typeof body === "string" && warnings.length > 0 ? Buffer.from(body) : body);

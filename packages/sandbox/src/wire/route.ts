@@ -44,8 +44,9 @@ export async function route(actions: AdminActions, context: Context): Promise<Ap
     return unknownPath(request.path);
   const [badName] = isCollection(info.verb) ? [] : isPathSegment(info.name);
   if (badName) throw badRequest(`Name parameter invalid: ${quote(info.name)}: ${badName}`);
-  const kindContext: KindContext = { ...context, kind };
-  if (kind.warning) context.warnings.push(kind.warning);
+  const { user, responseForm, cluster, warnings } = context;
+  const kindContext: KindContext = { request, info, user, responseForm, cluster, warnings, kind };
+  if (kind.warning) warnings.push(kind.warning);
   if (info.subresource !== "" && !(info.subresource === "status" && kind.status)) {
     const handler = findSubresource(kindContext);
     if (handler === undefined) return unknownPath(request.path);

@@ -9,6 +9,7 @@ const maxTotal = 4 * 1024;
 const maxTruncated = 256;
 
 export function warningHeaders(warnings: readonly string[]): string[] {
+  if (warnings.length === 0) return [];
   const texts = [...new Set(warnings)].map((text) => [...text]);
   const total = texts.reduce((sum, text) => sum + text.length, 0);
   if (total <= maxTotal) return texts.map(header);
