@@ -1,13 +1,8 @@
 // @ts-check
-// Runs the whole system on this machine: a Kubernetes API, a gRPC server with orders, and three replicas of `tenure run`. Shows
-// what happens when the leader is killed, frozen, cut off or told to step down. Stops every process at the end.
-//   npm run demo                   interactive: press a key to inject a fault
-//   npm run demo -- --script       injects all faults and prints a summary; the default without a terminal
-//   npm run demo -- --cluster      the same as a Deployment in the sandbox, with kubectl beside it
-//   npm run demo -- --rate 500 --lease 15
-//   npm run demo -- --record demo.ndjson   records the election, for tenure ui --open
+// Runs the whole system on this machine. `npm run demo -- --help` says more.
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
+import { messageOf } from "@tenure/base";
 import { runCluster } from "./cluster.mjs";
 import { runInteractive } from "./interactive.mjs";
 import { runScript } from "./scripted.mjs";
@@ -15,15 +10,39 @@ import { summaryLines } from "./summary.mjs";
 import { System } from "./system.mjs";
 import { clock } from "./view.mjs";
 
-const { values } = parseArgs({
-  options: {
-    script: { type: "boolean", default: false },
-    cluster: { type: "boolean", default: false },
-    rate: { type: "string", default: "100" },
-    lease: { type: "string", default: "3" },
-    record: { type: "string" },
-  },
-});
+const help = `Runs the whole system on this machine: a Kubernetes API, a gRPC server with orders, and three replicas of tenure run. Shows
+what happens when the leader is killed, frozen, cut off or told to step down. Stops every process at the end.
+
+  npm run demo                           interactive: press a key to inject a fault
+  npm run demo -- --script               injects all faults and prints a summary; the default without a terminal
+  npm run demo -- --cluster              the same as a Deployment in the sandbox, with kubectl beside it
+  npm run demo -- --rate 500 --lease 15  500 orders a second (default 100), leases of 15 seconds (default 3)
+  npm run demo -- --record demo.ndjson   records the election, for tenure ui --open`;
+
+const { values } = readFlags();
+if (values.help) {
+  console.log(help);
+  process.exit();
+}
+
+function readFlags() {
+  try {
+    return parseArgs({
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        script: { type: "boolean", default: false },
+        cluster: { type: "boolean", default: false },
+        rate: { type: "string", default: "100" },
+        lease: { type: "string", default: "3" },
+        record: { type: "string" },
+      },
+    });
+  } catch (error) {
+    console.error(`${messageOf(error)}\n\n${help}`);
+    process.exit(2);
+  }
+}
+
 const rate = Number(values.rate);
 const leaseSeconds = Number(values.lease);
 if (!(rate > 0) || !(Number.isInteger(leaseSeconds) && leaseSeconds >= 2)) {

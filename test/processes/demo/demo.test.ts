@@ -157,3 +157,17 @@ describe.skipIf(!hasPython)("npm run demo on a terminal", () => {
     expect(strays()).toEqual([]);
   });
 });
+
+it("explains itself, and a mistake in a flag is one sentence above that", () => {
+  const run = (flag: string) =>
+    spawnSync(process.execPath, [program, flag], { cwd: root, encoding: "utf8", timeout: withinMs });
+  expect(run("--help")).toMatchObject({
+    status: 0,
+    stderr: "",
+    stdout: expect.stringContaining("--cluster"),
+  });
+  const { status, stdout, stderr } = run("--scirpt");
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^Unknown option '--scirpt'.*\n\nRuns the whole system/);
+  expect(stderr).not.toContain(" at ");
+});
