@@ -31,8 +31,8 @@ const maxStderrLength = 4_096;
 /** A candidate that does not stop within this time is killed. */
 const graceMs = 20_000;
 
-/** What Node chooses by itself in a container with a memory limit of 1 GiB. Without a limit it lets garbage grow to much more. */
-const nodeInPod = [process.execPath, "--max-old-space-size=512", "--max-semi-space-size=4"];
+/** What Node chooses by itself in a container with a memory limit of 512 MiB or less. Without a limit it lets garbage grow to more. */
+const nodeInPod = [process.execPath, "--max-old-space-size=256", "--max-semi-space-size=1"];
 
 /** The programs that take part in elections. */
 export async function electionPrograms() {

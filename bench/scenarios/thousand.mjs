@@ -80,7 +80,7 @@ export const thousand = {
     const note =
       "only waiting candidates can reach a twentieth: a leader must write each of its Leases, tenure every 3 s and client-go every 2 s, and a 15 s lease cannot be renewed every 40 s; the floor is one write every 5 s";
     const noteOfFloor =
-      "the floor for leading is a bare program that replaces the Leases every 3 s with node:https and does nothing else; it and tenure have the heap that Node chooses in a pod with a memory limit of 1 GiB";
+      "the floor for leading is a bare program that replaces the Leases every 3 s with node:https and does nothing else; it and tenure have the heap that Node chooses in a pod with a memory limit of 512 MiB";
     return [
       {
         ...row("requests per minute, waiting", "", ({ waiting }) => waiting.perMinute),

@@ -21,6 +21,15 @@ afterEach(closeAll);
 
 const item = (id: number) => ({ id, text: "x".repeat(100) });
 const credentials = grpcCredentials.createInsecure();
+/**
+ * The fourth byte is the type of the first HTTP/2 frame. With 4 it would be settings, which are the right beginning: Node does not close a
+ * connection on which they go wrong, and the consumer waits for its time limit.
+ */
+const noise = () => {
+  const bytes = randomBytes(4_096);
+  bytes[3] = 0xff;
+  return bytes;
+};
 const backOffMs = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
 
 describe("a server that is absent", () => {
@@ -104,7 +113,7 @@ describe("a server that refuses", () => {
 
 describe("a server that sends garbage", () => {
   it.each([
-    ["noise", () => randomBytes(4_096)],
+    ["noise", noise],
     ["HTTP/1.1", () => "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nno"],
     ["an SSH greeting", () => "SSH-2.0-OpenSSH_9.6\r\n"],
   ])("%s", async (_name, bytes) => {
@@ -113,6 +122,15 @@ describe("a server that sends garbage", () => {
     await breaks(4);
     expect(broken.map(({ retryInMs }) => retryInMs)).toEqual(backOffMs.slice(0, 4));
     await until(() => server.open <= 1, "the end of all sockets but the last");
+  });
+
+  it("the beginning of settings, and nothing more: until the time limit of a connection", async () => {
+    const server = await serveSockets((socket) => socket.write(Buffer.from([0, 0, 60, 4, 0, 0, 0, 0, 0, 1])));
+    const { breaks, broken, clock } = consume(server.port);
+    await until(() => server.connections === 1, "the connection");
+    await clock.pass(10_000);
+    await breaks(1);
+    expect(broken[0]?.message).toContain("no connection within 10000 ms");
   });
 
   it("a web page over HTTP/2", async () => {
