@@ -52,7 +52,8 @@ export async function openNodeHost(options: NodeHostOptions): Promise<NodeHost> 
     async close() {
       await network?.close();
       await processes.close();
-      if (isTemporary) await rm(dataDirectory, { recursive: true, force: true });
+      // A pod that was being prepared may still write into its folder.
+      if (isTemporary) await rm(dataDirectory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
